@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { deserialize } from 'node:v8'
-import type { Recorded } from './record-answers.ts'
+import type { RecordedAnswer } from './record-answers.ts'
 
-const answers: Map<string, Recorded> = deserialize(readFileSync(process.env.ANSWERS ?? ''))
+const answers: Map<string, RecordedAnswer> = deserialize(readFileSync(process.env.ANSWERS ?? ''))
 answers.set('/ready', { status: 200, headers: {}, body: Buffer.alloc(0) })
 
 createServer(({ url = '' }, response) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { freePort, startPostgres } from '../scripts/postgres.ts'
 import { ourName } from './part.ts'
-import { type PeerName, peerCommand, peers, type Served } from './peers.ts'
+import { type PeerData, type PeerName, peerCommand, peers } from './peers.ts'
 import { type Server, startServer } from './processes.ts'
 import { makeAreas, makePoints, psql } from './tables.ts'
 
@@ -50,7 +50,7 @@ export async function openBench({ isQuick, hasPeers, note }: Options) {
     /** A script of bench/ as a server. */
     startScript: (name: string, env: Record<string, string>) => started(startScript(name, env)),
     /** Those that are installed and start. */
-    async startPeers(names: readonly PeerName[], served: Partial<Served> & { schema: string }): Promise<Server[]> {
+    async startPeers(names: readonly PeerName[], served: Partial<PeerData> & { schema: string }): Promise<Server[]> {
       const found: Server[] = []
       for (const name of hasPeers ? names.filter((one) => peers[one].isFound()) : []) {
         const settings = { databaseUrl: postgres.url, directory: join(directory, name), ...served }

@@ -15,7 +15,7 @@ export type Load = {
   readonly body?: string
 }
 
-export type Answered = {
+export type LoadResult = {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p95Ms: number
@@ -27,7 +27,7 @@ const script = new URL('./requests.lua', import.meta.url).pathname
 const defaultConnections = 4
 
 /** By wrk, in one thread: load generators of JavaScript take longer for a request than a fast server for the answer. */
-export async function runLoad(load: Load, seconds: number): Promise<Answered> {
+export async function runLoad(load: Load, seconds: number): Promise<LoadResult> {
   const directory = await mkdtemp(join(tmpdir(), 'graticule-bench-'))
   try {
     const file = join(directory, 'paths')
@@ -43,10 +43,10 @@ export async function runLoad(load: Load, seconds: number): Promise<Answered> {
   }
 }
 
-function readResult(output: string): Answered {
+function readResult(output: string): LoadResult {
   const text = /^result (.*)$/m.exec(output)?.[1]
   if (text === undefined) throw new Error(`wrk said:\n${output}`)
-  const { broken, ...answered } = JSON.parse(text) as Answered & { broken: number }
+  const { broken, ...answered } = JSON.parse(text) as LoadResult & { broken: number }
   if (broken > 0) throw new Error(`${broken} connections broke:\n${output}`)
   return answered
 }

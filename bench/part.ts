@@ -12,7 +12,7 @@ export type Contender = {
 }
 
 /** What is wanted: to be so many times better than a contender, or at most so much. */
-export type Wanted = { readonly ratio?: Readonly<Record<string, number>>; readonly most?: number }
+export type Goal = { readonly ratio?: Readonly<Record<string, number>>; readonly most?: number }
 
 export type Case = {
   readonly work: string
@@ -20,7 +20,7 @@ export type Case = {
   readonly better: Better
   /** Graticule is the first. */
   readonly contenders: readonly Contender[]
-  readonly wanted?: Wanted
+  readonly wanted?: Goal
   /** Where one round takes long: how many of them, and none that warms up. */
   readonly longRounds?: number
   /** A point of a plot instead of a row of the table. */

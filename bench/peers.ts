@@ -9,7 +9,7 @@ import { type Command, isOnPath, succeeds } from './processes.ts'
 export type PeerName = 'martin' | 'pg_tileserv' | 'tipg' | 'pg_featureserv' | 'postgrest' | 'tileserver-gl-light'
 
 /** What a peer is to serve. */
-export type Served = {
+export type PeerData = {
   readonly databaseUrl: string
   readonly schema: string
   /** A folder of its own. */
@@ -23,7 +23,7 @@ export type Served = {
 type Peer = {
   isFound(): boolean
   version(): string
-  command(served: Served, port: number): Promise<Omit<Command, 'name' | 'port'>>
+  command(served: PeerData, port: number): Promise<Omit<Command, 'name' | 'port'>>
 }
 
 /** Large enough that no peer leaves features out of a tile. */
@@ -115,7 +115,7 @@ export const peers: Record<PeerName, Peer> = {
   },
 }
 
-export async function peerCommand(name: PeerName, served: Served): Promise<Command> {
+export async function peerCommand(name: PeerName, served: PeerData): Promise<Command> {
   const port = await freePort()
   await mkdir(served.directory, { recursive: true })
   return { name, port, ...(await peers[name].command(served, port)) }

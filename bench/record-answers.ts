@@ -5,7 +5,7 @@ import { serialize } from 'node:v8'
 import type { Load } from './load.ts'
 
 /** An answer with its own headers. */
-export type Recorded = { status: number; headers: Record<string, string>; body: Buffer }
+export type RecordedAnswer = { status: number; headers: Record<string, string>; body: Buffer }
 
 /** Headers that node:http writes itself. */
 const ofTheConnection = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding'])
@@ -13,7 +13,7 @@ const ofTheConnection = new Set(['date', 'connection', 'keep-alive', 'transfer-e
 /** Asks for each path once, and writes the answers for `bare-answers.ts`. */
 export async function recordAnswers({ url, paths, headers }: Load, file: string): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const answers = new Map<string, Recorded>()
+  const answers = new Map<string, RecordedAnswer>()
   for (const path of paths) {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     get(`${url}${path}`, { agent, headers }, resolve).on('error', reject)

@@ -65,4 +65,4 @@ async function ask({ url, paths, headers, body }: Load, index: number): Promise<
   return answer
 }
 
-export const isOurs = ({ name }: Server): boolean => name === ourName
+export const isGraticule = ({ name }: Server): boolean => name === ourName

@@ -7,7 +7,7 @@ import { descendants, type Server } from './processes.ts'
 import { psql } from './tables.ts'
 import type { UploadFile } from './upload-files.ts'
 
-export type Uploaded = {
+export type UploadTimes = {
   readonly datasetId: string
   /** From the last byte received to `completed`. */
   readonly seconds: number
@@ -27,7 +27,7 @@ type UploadRecord = {
 type Headers = Readonly<Record<string, string>>
 
 /** Sends a file, and waits until its dataset has all features and its overviews. */
-export async function upload(server: Server, headers: Headers, file: UploadFile): Promise<Uploaded> {
+export async function upload(server: Server, headers: Headers, file: UploadFile): Promise<UploadTimes> {
   const body = new FormData()
   body.append('file', await openAsBlob(file.path), file.path.split('/').at(-1) ?? '')
   const reply = await fetch(`${server.url}/api/v1/uploads`, { method: 'POST', headers: { ...headers }, body })

@@ -2,7 +2,7 @@ import type { Random } from '../packages/server/testing/uploads/random.ts'
 import type { FaultContext } from './context.ts'
 
 /** What a run measured, in the order of the report. */
-export type Figures = Readonly<Record<string, string | number>>
+export type Measurements = Readonly<Record<string, string | number>>
 
 /** Something that goes wrong, and what is promised all the same. */
 export type Fault = {
@@ -12,7 +12,7 @@ export type Fault = {
   /** Not part of a run of all. */
   readonly isOnDemand?: boolean
   /** Throws when the promise is broken. */
-  run(context: FaultContext, random: Random): Promise<Figures>
+  run(context: FaultContext, random: Random): Promise<Measurements>
 }
 
 /** A fault that this machine cannot have, for want of a program or a right. */

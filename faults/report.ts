@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import type { Figures } from './fault.ts'
+import type { Measurements } from './fault.ts'
 import { faults } from './faults.ts'
 
 export type Outcome = {
   readonly name: string
   readonly promise: string
   readonly verdict: 'passed' | 'failed' | 'skipped'
-  readonly figures: Figures
+  readonly figures: Measurements
   /** The load average before it began: others may be busy on the machine. */
   readonly load: number
   readonly reason?: string
@@ -18,7 +18,10 @@ const [begin, end] = ['<!-- figures: npm run test:faults -- --write -->', '<!-- 
 const head = '| Promise | Measured | Shown by `npm run test:faults --` |\n|---|---|---|'
 
 /** Writes the figures into the table of docs/promises.md; rows of faults that did not run now stay as they are. */
-export async function writeFigures(outcomes: readonly Outcome[], { isQuick }: { isQuick: boolean }): Promise<void> {
+export async function writeMeasurements(
+  outcomes: readonly Outcome[],
+  { isQuick }: { isQuick: boolean },
+): Promise<void> {
   const text = await readFile(file, 'utf8')
   const [before, rest = ''] = text.split(begin)
   const [table = '', after] = rest.split(end)

@@ -6,9 +6,9 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createRandom } from '../packages/server/testing/uploads/random.ts'
 import { openContext } from './context.ts'
-import { type Fault, type Figures, NotHere } from './fault.ts'
+import { type Fault, type Measurements, NotHere } from './fault.ts'
 import { faults } from './faults.ts'
-import { type Outcome, writeFigures } from './report.ts'
+import { type Outcome, writeMeasurements } from './report.ts'
 
 process.chdir(resolve(import.meta.dirname, '..'))
 const { values, positionals } = parseArgs({
@@ -40,7 +40,7 @@ console.log(
 for (const fault of chosen) {
   const outcome = await runFault(fault)
   outcomes.push(outcome)
-  if (values.write) await writeFigures([outcome], { isQuick })
+  if (values.write) await writeMeasurements([outcome], { isQuick })
 }
 finish()
 
@@ -68,7 +68,7 @@ async function runFault(fault: Fault): Promise<Outcome> {
       name,
       promise,
       load,
-      figures: {} as Figures,
+      figures: {} as Measurements,
       verdict: error instanceof NotHere ? 'skipped' : 'failed',
       reason: error instanceof NotHere ? error.message : (error.stack ?? error.message),
     }),

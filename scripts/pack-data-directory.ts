@@ -8,8 +8,8 @@ import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { startServer } from '../packages/server/testing/command-line.ts'
 import { pmtilesOf } from '../packages/server/testing/tile-archives.ts'
-import { type Client, clientOf, pointsGeoJson } from '../packages/server/testing/upgrades/client.ts'
-import type { Recorded } from '../packages/server/testing/upgrades/first-version.ts'
+import { clientOf, pointsGeoJson, type UpgradeClient } from '../packages/server/testing/upgrades/client.ts'
+import type { RecordedVersion } from '../packages/server/testing/upgrades/first-version.ts'
 import { filesBelow, packFiles } from '../packages/server/testing/upgrades/packed-files.ts'
 import { runIn } from './packages/run-in.ts'
 
@@ -42,14 +42,14 @@ const server = await startServer(env, resolve(checkout, 'packages/server/bin/gra
 const contents = await fill(clientOf(server.url, master)).finally(() => server.stop('SIGTERM'))
 
 const commit = (await runIn(checkout, 'git', ['rev-parse', 'HEAD'])).trim()
-const recorded: Recorded = { commit, ...contents }
+const recorded: RecordedVersion = { commit, ...contents }
 const archive = await packFiles(await filesBelow(directory))
 await writeFile(`${target}.br`, archive)
 await writeFile(`${target}.json`, `${JSON.stringify(recorded, undefined, 2)}\n`)
 await rm(directory, { recursive: true })
 console.log(`${Math.round(archive.length / 1000)} KB: ${target}.br`)
 
-async function fill(operator: Client): Promise<Omit<Recorded, 'commit'>> {
+async function fill(operator: UpgradeClient): Promise<Omit<RecordedVersion, 'commit'>> {
   const application = { name: 'Harbour', description: 'Ships and berths', contact: 'harbour@example.org' }
   const { id: applicationId } = await operator.make('applications', application)
   const makeKey = async (permissions: object, rest = {}): Promise<string> =>
@@ -66,7 +66,7 @@ async function fill(operator: Client): Promise<Omit<Recorded, 'commit'>> {
     ...(await fillRecords(client, login)),
     ...(await fillData(client)),
   ]
-  const answers: Recorded['answers'] = {}
+  const answers: RecordedVersion['answers'] = {}
   for (const path of paths) answers[path] = await record(client, path)
   // Accepted, and stopped before they are begun.
   const waiting: string[] = []
@@ -75,7 +75,7 @@ async function fill(operator: Client): Promise<Omit<Recorded, 'commit'>> {
   return { keys: { master, developer, visitor }, login, waiting, answers }
 }
 
-async function record(client: Client, path: string): Promise<unknown> {
+async function record(client: UpgradeClient, path: string): Promise<unknown> {
   if (path.endsWith('.pbf')) return Buffer.from(await client.bytes(path)).toString('base64')
   // When a key was last used changes with every request.
   return JSON.parse(JSON.stringify(await client.get(path)), (name, value) =>
@@ -84,7 +84,7 @@ async function record(client: Client, path: string): Promise<unknown> {
 }
 
 /** Records that need no data; the paths that show them. */
-async function fillRecords(client: Client, login: Recorded['login']): Promise<string[]> {
+async function fillRecords(client: UpgradeClient, login: RecordedVersion['login']): Promise<string[]> {
   const { email, password } = login
   const style = {
     version: 8,
@@ -139,7 +139,7 @@ async function fillRecords(client: Client, login: Recorded['login']): Promise<st
 }
 
 /** Files of several kinds; the paths that show them, their rows and their tiles. */
-async function fillData(client: Client): Promise<string[]> {
+async function fillData(client: UpgradeClient): Promise<string[]> {
   const berths = await client.upload('berths.geojson', pointsGeoJson(300))
   const prices = await client.upload('prices.csv', 'kind,price\nsmall,12.5\nlarge,40\n')
   const broken = await client.upload('broken.geojson', '{"type":"FeatureCollection","features":[{"type":')

@@ -4,7 +4,7 @@ import { type Bench, ownSchema, post } from '../bench.ts'
 import type { Part } from '../part.ts'
 import type { PeerName } from '../peers.ts'
 import type { Server } from '../processes.ts'
-import { type Answer, isOurs, requestCase } from '../request-case.ts'
+import { type Answer, isGraticule, requestCase } from '../request-case.ts'
 import { shuffled, tilesAround } from '../tables.ts'
 
 const places = shuffled(tilesAround([0, 1, 2, 3, 4, 5, 6], { width: 12, height: 6 }))
@@ -33,7 +33,7 @@ export const archives: Part = {
         servers: [ours, ...others],
         load: (server) => ({
           paths: places.map((place) => archivePath(server, tiles, place)),
-          headers: { 'accept-encoding': 'gzip', ...(isOurs(server) && bench.headers) },
+          headers: { 'accept-encoding': 'gzip', ...(isGraticule(server) && bench.headers) },
         }),
         equal: sameBytes,
         wanted: { ratio: { martin: 1, 'tileserver-gl-light': 10 } },

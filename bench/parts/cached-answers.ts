@@ -3,7 +3,7 @@ import { type Bench, oneProcess, type World } from '../bench.ts'
 import type { Case, Part } from '../part.ts'
 import type { Server } from '../processes.ts'
 import { recordAnswers } from '../record-answers.ts'
-import { isOurs, requestCase } from '../request-case.ts'
+import { isGraticule, requestCase } from '../request-case.ts'
 import { tilesAround } from '../tables.ts'
 import { sameTiles } from '../tile-answers.ts'
 import { tilePath } from './tiles-made.ts'
@@ -41,7 +41,7 @@ const hits = (bench: Bench, { schema, points }: World, servers: readonly Server[
     servers,
     load: (server) => ({
       paths: places.map((place) => tilePath(server, schema, points, place)),
-      headers: isOurs(server) ? packed(bench) : { 'accept-encoding': 'gzip' },
+      headers: isGraticule(server) ? packed(bench) : { 'accept-encoding': 'gzip' },
     }),
     equal: sameTiles,
     wanted: { ratio: { martin: 3 } },

@@ -2,7 +2,7 @@ import type { Feature, FeatureCollection } from 'geojson'
 import type { Bench, Layer, World } from '../bench.ts'
 import type { Case, Part } from '../part.ts'
 import type { Server } from '../processes.ts'
-import { type Answer, isOurs, requestCase } from '../request-case.ts'
+import { type Answer, isGraticule, requestCase } from '../request-case.ts'
 
 const limit = 100
 const smallBox = { width: 1.5, height: 1.1 }
@@ -43,7 +43,7 @@ const byKey = (bench: Bench, { schema, points }: World, servers: readonly Server
   })
 
 const headersFor = (bench: Bench, server: Server): Record<string, string> =>
-  isOurs(server) ? bench.headers : server.name === 'postgrest' ? { accept: 'application/geo+json' } : {}
+  isGraticule(server) ? bench.headers : server.name === 'postgrest' ? { accept: 'application/geo+json' } : {}
 
 function keyPath({ name }: Server, schema: string, { table, dataset }: Layer, id: number): string {
   if (name === 'pg_featureserv') return `/collections/${schema}.${table}/items/${id}.json`

@@ -2,7 +2,7 @@ import { type Bench, type Layer, ownSchema, publishTable } from '../bench.ts'
 import { type Load, runLoad } from '../load.ts'
 import type { Case, Part } from '../part.ts'
 import { memoryMb, type Server } from '../processes.ts'
-import { isOurs, requestCase } from '../request-case.ts'
+import { isGraticule, requestCase } from '../request-case.ts'
 import type { Sample } from '../statistics.ts'
 import { makePoints, shuffled, tilesAround } from '../tables.ts'
 import { sameTiles } from '../tile-answers.ts'
@@ -71,7 +71,7 @@ const growthCase = (bench: Bench, { schema, layer, servers, connections, work, c
     servers,
     load: (server) => ({
       paths: places.map((place) => tilePath(server, schema, layer, place)),
-      headers: { 'accept-encoding': 'identity', ...(isOurs(server) && bench.headers) },
+      headers: { 'accept-encoding': 'identity', ...(isGraticule(server) && bench.headers) },
       connections,
     }),
     equal: sameTiles,

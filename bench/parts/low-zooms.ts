@@ -2,7 +2,7 @@ import { startPostgres } from '../../scripts/postgres.ts'
 import { type Bench, type Layer, post, publishTable } from '../bench.ts'
 import type { Case, Part } from '../part.ts'
 import type { Server } from '../processes.ts'
-import { isOurs } from '../request-case.ts'
+import { isGraticule } from '../request-case.ts'
 import { makePoints, tilesAround } from '../tables.ts'
 import { walk } from '../walk.ts'
 import { tilePath } from './tiles-made.ts'
@@ -56,7 +56,7 @@ async function foreignPoints({ key, scale }: Bench, ours: Server, url: string): 
 function walkCase(work: string, bench: Bench, servers: readonly Server[], pathsOf: (server: Server) => string[]): Case {
   const contenders = servers.map((server) => ({
     name: server.name,
-    measure: () => walk(server.url, pathsOf(server), isOurs(server) ? bench.headers : {}),
+    measure: () => walk(server.url, pathsOf(server), isGraticule(server) ? bench.headers : {}),
   }))
   return { work, unit: 'ms', better: 'less', contenders }
 }

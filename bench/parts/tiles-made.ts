@@ -1,7 +1,7 @@
 import type { Bench, Layer, World } from '../bench.ts'
 import type { Case, Part } from '../part.ts'
 import { memoryMb, type Server } from '../processes.ts'
-import { isOurs, requestCase } from '../request-case.ts'
+import { isGraticule, requestCase } from '../request-case.ts'
 import { shuffled, tilesAround } from '../tables.ts'
 import { sameTiles } from '../tile-answers.ts'
 
@@ -44,7 +44,7 @@ function tileCase(bench: Bench, { schema }: World, { servers, layer, zooms, what
     servers,
     load: (server) => ({
       paths: places.map((place) => tilePath(server, schema, layer, place)),
-      headers: { 'accept-encoding': 'identity', ...(isOurs(server) && bench.headers) },
+      headers: { 'accept-encoding': 'identity', ...(isGraticule(server) && bench.headers) },
     }),
     equal: sameTiles,
     wanted: { ratio: { martin, pg_tileserv: 2, tipg: 5 } },

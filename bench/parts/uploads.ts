@@ -6,7 +6,7 @@ import { makeLayoutFiles } from '../geojson-layouts.ts'
 import { type Case, ourName, type Part } from '../part.ts'
 import { isOnPath, type Server } from '../processes.ts'
 import { median, percentile, type Sample } from '../statistics.ts'
-import { loadByOgr, removeDataset, type Uploaded, upload } from '../upload.ts'
+import { loadByOgr, removeDataset, type UploadTimes, upload } from '../upload.ts'
 import { convertFile, makeGeoJson, type UploadFile } from '../upload-files.ts'
 
 export const uploads: Part = {
@@ -16,7 +16,7 @@ export const uploads: Part = {
   seconds: 420,
   async *cases(bench) {
     const server = await bench.startGraticule({ TILE_CACHE_MB: '0' })
-    const done: Uploaded[] = []
+    const done: UploadTimes[] = []
     const large = await largeFiles(bench)
     for (const file of large) yield uploadCase(bench, server, file, done)
     yield* aftermath(large[0]?.features ?? 0, done)
@@ -44,7 +44,7 @@ async function smallFiles({ directory, isQuick }: Bench): Promise<UploadFile[]> 
   return [...files, ...(await makeLayoutFiles(folder, 100_000))]
 }
 
-function uploadCase(bench: Bench, server: Server, file: UploadFile, done: Uploaded[]): Case {
+function uploadCase(bench: Bench, server: Server, file: UploadFile, done: UploadTimes[]): Case {
   const measure = async (): Promise<Sample> => {
     const uploaded = await upload(server, bench.headers, file)
     done.push(uploaded)
@@ -65,7 +65,7 @@ function uploadCase(bench: Bench, server: Server, file: UploadFile, done: Upload
 const seconds = { unit: 's', better: 'less' } as const
 
 /** What the largest files took besides. */
-function* aftermath(points: number, done: readonly Uploaded[]): Generator<Case> {
+function* aftermath(points: number, done: readonly UploadTimes[]): Generator<Case> {
   const ours = (value: number) => [{ name: ourName, measure: async () => ({ value }) }]
   const overviews = median(done.slice(0, 2).map((one) => one.overviewSeconds))
   const work = `overviews of ${points.toLocaleString('en')} points, after \`completed\``

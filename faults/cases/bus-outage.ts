@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectWorker, type Job } from '../../packages/server/testing/agent-worker.ts'
+import { connectWorker, type WorkerJob } from '../../packages/server/testing/agent-worker.ts'
 import { openStream } from '../../packages/server/testing/event-client.ts'
 import type { Random } from '../../packages/server/testing/uploads/random.ts'
 import { freePort } from '../../scripts/postgres.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { add, described } from '../load.ts'
 import type { FaultServer } from '../server.ts'
 import { make, makeTenant } from '../tenants.ts'
@@ -18,7 +18,7 @@ const failedWithinMs = 30_000
 const documented = ['agent_disconnected', 'agent_unavailable', 'agent_timeout', 'unavailable']
 
 /** Words until nobody wants them. */
-async function talk({ send, cancelled }: Job): Promise<void> {
+async function talk({ send, cancelled }: WorkerJob): Promise<void> {
   let isOver = false
   void cancelled.then(() => {
     isOver = true
@@ -32,14 +32,14 @@ async function talk({ send, cancelled }: Job): Promise<void> {
   if (!isOver) send({ t: 'done' })
 }
 
-const handle = (job: Job): unknown => {
+const handle = (job: WorkerJob): unknown => {
   if (job.invoke.input === 'talk') return talk(job).catch(() => undefined)
   job.send({ t: 'accept' })
   job.send({ t: 'delta', text: job.invoke.input })
   job.send({ t: 'done' })
 }
 
-async function run(context: FaultContext, random: Random): Promise<Figures> {
+async function run(context: FaultContext, random: Random): Promise<Measurements> {
   const { url: DATABASE_URL } = await context.postgres()
   const port = await freePort()
   let nats = await startNats(port)

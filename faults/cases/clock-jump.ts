@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { psql } from '../../bench/tables.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures, NotHere } from '../fault.ts'
+import { expect, type Fault, type Measurements, NotHere } from '../fault.ts'
 import { call, pointsCsv, uploadForm } from '../http.ts'
 import type { FaultServer } from '../server.ts'
 import { make, makeLayer, makeTenant, pointsSql } from '../tenants.ts'
@@ -83,7 +83,7 @@ async function revokeAfter(
   )
 }
 
-async function runServerClock(context: FaultContext): Promise<Figures> {
+async function runServerClock(context: FaultContext): Promise<Measurements> {
   const { url } = await context.postgres()
   const clock = await makeClock(await context.directory(), String)
   const shared = { DATABASE_URL: url, DATA_DIR: await context.directory(), TRUST_PROXY: 'true' }
@@ -159,7 +159,7 @@ async function guessOnBoth(servers: readonly FaultServer[], applicationId: strin
 }
 
 /** The clock of PostgreSQL, by libfaketime. */
-async function runDatabaseClock(context: FaultContext): Promise<Figures> {
+async function runDatabaseClock(context: FaultContext): Promise<Measurements> {
   const [library] = globSync('/usr/lib/*/faketime/libfaketime.so.1').filter((path) => existsSync(path))
   if (!library) throw new NotHere('libfaketime is not installed (Debian: faketime)')
   const clock = await makeClock(await context.directory(), (ms) => `${ms < 0 ? '-' : '+'}${Math.abs(ms) / 1000}`)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { call } from '../http.ts'
 import { described, p, startLoad } from '../load.ts'
 import { masterKey } from '../server.ts'
@@ -48,7 +48,7 @@ function drip(held: readonly Held[]): NodeJS.Timeout {
   }, dripMs)
 }
 
-async function run(context: FaultContext): Promise<Figures> {
+async function run(context: FaultContext): Promise<Measurements> {
   const { url: DATABASE_URL } = await context.postgres()
   const server = await context.server({ DATABASE_URL })
   const agent = context.agent(2)

@@ -3,7 +3,7 @@ import { psql } from '../../bench/tables.ts'
 import type { Random } from '../../packages/server/testing/uploads/random.ts'
 import type { PostgresCluster } from '../../scripts/postgres.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { type Answer, call } from '../http.ts'
 import { described, startLoad } from '../load.ts'
 import { type FaultServer, masterKey } from '../server.ts'
@@ -66,7 +66,7 @@ async function breakDatabase(cluster: PostgresCluster, server: FaultServer, opti
 
 type BreakOptions = { random: Random; path: () => string; rounds: number; outageMs: number }
 
-async function run(context: FaultContext, random: Random): Promise<Figures> {
+async function run(context: FaultContext, random: Random): Promise<Measurements> {
   const cluster = await context.postgres()
   const replicas = await startReplicas(context, 2, { DATABASE_URL: cluster.url })
   const [server, other] = replicas

@@ -3,7 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { psql } from '../../bench/tables.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { type Answer, pointsCsv, uploadForm } from '../http.ts'
 import type { FaultServer } from '../server.ts'
 import { make } from '../tenants.ts'
@@ -40,7 +40,7 @@ async function othersWork(server: FaultServer): Promise<void> {
 }
 
 /** DATA_DIR on a file system of 64 MB. */
-async function runFiles(context: FaultContext): Promise<Figures> {
+async function runFiles(context: FaultContext): Promise<Measurements> {
   const { url: DATABASE_URL } = await context.postgres()
   const disk = await context.smallDisk(64)
   const server = await context.server({ DATABASE_URL, DATA_DIR: disk, DATA_MIN_FREE_MB: '4' })
@@ -74,7 +74,7 @@ async function runFiles(context: FaultContext): Promise<Figures> {
 }
 
 /** Tables on a tablespace of 256 MB. */
-async function runTables(context: FaultContext): Promise<Figures> {
+async function runTables(context: FaultContext): Promise<Measurements> {
   const cluster = await context.postgres()
   const disk = await context.smallDisk(context.size(96, 256))
   execFileSync('sh', ['-c', `mkdir '${disk}/space' && chown postgres: '${disk}/space' 2>/dev/null || true`])

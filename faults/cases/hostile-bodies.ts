@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { allowedRoom, anyRoom, shapes } from '../../packages/server/testing/largest-values.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { call } from '../http.ts'
 import { described, type Load, p, startLoad } from '../load.ts'
 import { make, makeLayer, makeTenant, pointsSql } from '../tenants.ts'
@@ -33,7 +33,7 @@ function attacks(dataset: string): { path: string; body: string }[] {
   ]
 }
 
-async function run(context: FaultContext): Promise<Figures> {
+async function run(context: FaultContext): Promise<Measurements> {
   const { url: DATABASE_URL } = await context.postgres()
   const server = await context.server({ DATABASE_URL, REQUESTS_PER_SECOND: '1000' })
   const [good, hostile] = [await makeTenant(server, 'good'), await makeTenant(server, 'hostile')]

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../packages/server/testing/uploads/random.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { call, pointsCsv, uploadForm } from '../http.ts'
 import { add, described, type Load, p, startLoad } from '../load.ts'
 import type { FaultServer } from '../server.ts'
@@ -77,7 +77,7 @@ function sendGarbage(url: string): Promise<{ status: number }> {
   })
 }
 
-async function run(context: FaultContext, random: Random): Promise<Figures> {
+async function run(context: FaultContext, random: Random): Promise<Measurements> {
   const { url: DATABASE_URL } = await context.postgres()
   const server = await context.server({ DATABASE_URL, TRUST_PROXY: 'true', WORKERS: '2' })
   const [good, hostile] = [await makeTenant(server, 'good'), await makeTenant(server, 'hostile')]

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { psql } from '../../bench/tables.ts'
 import type { Random } from '../../packages/server/testing/uploads/random.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { call, pointsCsv, uploadForm } from '../http.ts'
 import { type FaultServer, masterKey } from '../server.ts'
 import { seconds, untilSo } from '../wait.ts'
@@ -92,7 +92,7 @@ function orphanTables(url: string | undefined): string {
 
 const killing =
   (isEmbedded: boolean) =>
-  async (context: FaultContext, random: Random): Promise<Figures> => {
+  async (context: FaultContext, random: Random): Promise<Measurements> => {
     const cluster = isEmbedded ? undefined : await context.postgres()
     const directory = await context.directory()
     const env = { DATA_DIR: directory, ...(cluster && { DATABASE_URL: cluster.url }) }

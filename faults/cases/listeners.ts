@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { tenantSchema } from '../../packages/server/src/data/databases/tenant-schema.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { p } from '../load.ts'
 import type { FaultServer } from '../server.ts'
 import { type FaultTenant, make, makeTenant } from '../tenants.ts'
@@ -114,7 +114,7 @@ async function openWorld(context: FaultContext): Promise<World> {
   }
 }
 
-async function measureWrites({ server, db, tableOf, requestFor }: World): Promise<Figures> {
+async function measureWrites({ server, db, tableOf, requestFor }: World): Promise<Measurements> {
   const alone = await writeCosts(db, tableOf('cost'))
   const listener = await listen(server.url, await requestFor('cost'), true)
   const followed = await writeCosts(db, tableOf('cost'))
@@ -168,7 +168,7 @@ async function measureCrowd({ context, server, db, tableOf, requestFor }: World)
   return { clients, figures }
 }
 
-async function measureSlow({ context, server, db, tableOf, requestFor }: World): Promise<Figures> {
+async function measureSlow({ context, server, db, tableOf, requestFor }: World): Promise<Measurements> {
   const request = await requestFor('slow')
   const reader = await listen(server.url, request, true)
   const idle = await Promise.all(Array.from({ length: slowCount }, () => listen(server.url, request, false)))
@@ -194,7 +194,7 @@ async function measureSlow({ context, server, db, tableOf, requestFor }: World):
   return { [`growth while ${slowCount} listeners did not read`]: `${growth.toFixed(0)} MB` }
 }
 
-async function run(context: FaultContext): Promise<Figures> {
+async function run(context: FaultContext): Promise<Measurements> {
   const world = await openWorld(context)
   const writes = await measureWrites(world)
   const { clients, figures } = await measureCrowd(world)

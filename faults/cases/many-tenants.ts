@@ -2,7 +2,7 @@ import { memoryMb } from '../../bench/processes.ts'
 import { psql } from '../../bench/tables.ts'
 import type { Random } from '../../packages/server/testing/uploads/random.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { call } from '../http.ts'
 import { described, p, startLoad } from '../load.ts'
 import { make, makeLayer, makeTenant, pointsSql } from '../tenants.ts'
@@ -29,7 +29,7 @@ const copySql = (from: number): string => `
   INSERT INTO svc.styles (id, application_id, name, description, type, style)
     SELECT a.id, a.id, s.name, '', s.type, s.style FROM added a CROSS JOIN (SELECT * FROM svc.styles WHERE name = 'model' LIMIT 1) s`
 
-async function run(context: FaultContext, random: Random): Promise<Figures> {
+async function run(context: FaultContext, random: Random): Promise<Measurements> {
   const { url } = await context.postgres()
   const env = { DATABASE_URL: url, DATA_DIR: await context.directory() }
   const first = await context.server(env)

@@ -3,7 +3,7 @@ import type { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../packages/server/testing/uploads/random.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { type Answer, call } from '../http.ts'
 import { described, type Load, startLoad } from '../load.ts'
 import { type FaultServer, masterKey } from '../server.ts'
@@ -54,7 +54,7 @@ function loadOf(
   })
 }
 
-async function runReplicas(context: FaultContext, random: Random): Promise<Figures> {
+async function runReplicas(context: FaultContext, random: Random): Promise<Measurements> {
   const { url } = await context.postgres()
   const env = { DATABASE_URL: url, DATA_DIR: await context.directory() }
   const replicas = await startReplicas(context, 3, env)
@@ -90,7 +90,7 @@ const childrenOf = (pid: number): string[] =>
     .trim()
     .split('\n')
 
-async function runWorkers(context: FaultContext, random: Random): Promise<Figures> {
+async function runWorkers(context: FaultContext, random: Random): Promise<Measurements> {
   const { url } = await context.postgres()
   const server = await context.server({ DATABASE_URL: url, WORKERS: '3' })
   const load = loadOf(context, [server], await pathsOf(server), random)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { connectWorker } from '../../packages/server/testing/agent-worker.ts'
 import { httpSink } from '../../packages/server/testing/http-sink.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { call } from '../http.ts'
 import { add, described } from '../load.ts'
 import type { FaultServer } from '../server.ts'
@@ -19,7 +19,7 @@ async function openReplicas(context: FaultContext, env: Record<string, string> =
 
 const revokedWithinMs = 1_000
 
-async function runRevocation(context: FaultContext): Promise<Figures> {
+async function runRevocation(context: FaultContext): Promise<Measurements> {
   const replicas = await openReplicas(context)
   const [first] = replicas
   if (!first) throw new Error('no replica')
@@ -59,7 +59,7 @@ async function runRevocation(context: FaultContext): Promise<Figures> {
 /** Of one account from one address. */
 const allowedGuesses = 10
 
-async function runRateLimit(context: FaultContext): Promise<Figures> {
+async function runRateLimit(context: FaultContext): Promise<Measurements> {
   const replicas = await openReplicas(context)
   const [first] = replicas
   if (!first) throw new Error('no replica')
@@ -81,7 +81,7 @@ async function runRateLimit(context: FaultContext): Promise<Figures> {
 
 const repetitions = 50
 
-async function runIdempotency(context: FaultContext): Promise<Figures> {
+async function runIdempotency(context: FaultContext): Promise<Measurements> {
   const replicas = await openReplicas(context)
   const [first] = replicas
   if (!first) throw new Error('no replica')
@@ -116,7 +116,7 @@ async function runIdempotency(context: FaultContext): Promise<Figures> {
 
 const isOver = ({ status }: { status: string }): boolean => status !== 'pending'
 
-async function invokeRepeatedly(server: FaultServer, key: string): Promise<Figures> {
+async function invokeRepeatedly(server: FaultServer, key: string): Promise<Measurements> {
   const { id: agentId } = await make(server, 'agents', {}, key)
   let jobs = 0
   const worker = await connectWorker({

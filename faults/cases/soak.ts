@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { psql } from '../../bench/tables.ts'
 import type { Random } from '../../packages/server/testing/uploads/random.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { type Answer, call, pointsCsv, uploadForm } from '../http.ts'
 import { described, p, startLoad } from '../load.ts'
 import { type FaultServer, masterKey } from '../server.ts'
@@ -90,7 +90,7 @@ async function sample(server: FaultServer, adminUrl: string, begun: number): Pro
   }
 }
 
-async function run(context: FaultContext, random: Random): Promise<Figures> {
+async function run(context: FaultContext, random: Random): Promise<Measurements> {
   const minutes = context.minutes ?? context.size(1, 4)
   const { url: DATABASE_URL, adminUrl } = await context.postgres()
   const directory = await context.directory()

@@ -3,7 +3,7 @@ import type { ProxyMode } from '../../packages/server/testing/faulty-proxy.ts'
 import { s3Storage } from '../../packages/server/testing/s3-storage.ts'
 import { pick, type Random } from '../../packages/server/testing/uploads/random.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { pointsCsv, uploadForm } from '../http.ts'
 import type { FaultServer } from '../server.ts'
 import { seconds, untilSo } from '../wait.ts'
@@ -46,7 +46,7 @@ async function statusOf(server: FaultServer, id: string): Promise<string> {
   return (await server.call('GET', `/api/v1/uploads/${id}`)).body.status
 }
 
-async function run(context: FaultContext, random: Random): Promise<Figures> {
+async function run(context: FaultContext, random: Random): Promise<Measurements> {
   const { url: DATABASE_URL } = await context.postgres()
   const storage = await s3Storage()
   context.defer(() => storage.close())

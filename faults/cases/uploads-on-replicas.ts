@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { psql } from '../../bench/tables.ts'
 import type { Random } from '../../packages/server/testing/uploads/random.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import { call, pointsCsv, uploadForm } from '../http.ts'
 import { type FaultServer, masterKey } from '../server.ts'
 import { seconds, untilSo } from '../wait.ts'
@@ -62,7 +62,7 @@ async function sendAll(replicas: readonly FaultServer[], count: number, random: 
   return sent
 }
 
-async function run(context: FaultContext, random: Random): Promise<Figures> {
+async function run(context: FaultContext, random: Random): Promise<Measurements> {
   const { url } = await context.postgres()
   const env = { DATABASE_URL: url, DATA_DIR: await context.directory(), UPLOADS_PER_APPLICATION: '4' }
   const replicas = await startReplicas(context, 3, env)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { psql } from '../../bench/tables.ts'
 import type { Random } from '../../packages/server/testing/uploads/random.ts'
 import type { FaultContext } from '../context.ts'
-import { expect, type Fault, type Figures } from '../fault.ts'
+import { expect, type Fault, type Measurements } from '../fault.ts'
 import type { FaultServer } from '../server.ts'
 import { type FaultTenant, make, makeTenant } from '../tenants.ts'
 import { seconds, untilSo } from '../wait.ts'
@@ -26,7 +26,7 @@ async function vanish({ url }: FaultServer, dataset: string, key: string, afterM
   asked.destroy()
 }
 
-async function run(context: FaultContext, random: Random): Promise<Figures> {
+async function run(context: FaultContext, random: Random): Promise<Measurements> {
   const { url: DATABASE_URL, adminUrl } = await context.postgres()
   const server = await context.server({ DATABASE_URL })
   const tenants: (FaultTenant & { endless: string; short: string })[] = []

@@ -3,11 +3,11 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { npm, runIn } from './run-in.ts'
-import { makeTarballs, type Published } from './tarballs.ts'
+import { makeTarballs, type PublishedPackage } from './tarballs.ts'
 
 export type Project = {
   folder: string
-  tarballs: Record<Published, string>
+  tarballs: Record<PublishedPackage, string>
   /** Runs a command that an installed package brings. */
   run(command: string, args: readonly string[]): Promise<string>
   remove(): Promise<void>

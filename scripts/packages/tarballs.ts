@@ -6,10 +6,10 @@ import { npm } from './run-in.ts'
 const root = resolve(import.meta.dirname, '../..')
 
 export const published = ['client', 'map', 'agent'] as const
-export type Published = (typeof published)[number]
+export type PublishedPackage = (typeof published)[number]
 
 /** Builds the packages and puts their tarballs into the folder. */
-export async function makeTarballs(folder: string): Promise<Record<Published, string>> {
+export async function makeTarballs(folder: string): Promise<Record<PublishedPackage, string>> {
   await mkdir(folder, { recursive: true })
   const workspaces = published.map((name) => `--workspace=packages/${name}`)
   const output = await npm(root, ['pack', '--silent', '--pack-destination', resolve(folder), ...workspaces])
@@ -19,5 +19,5 @@ export async function makeTarballs(folder: string): Promise<Record<Published, st
     if (!file) throw new Error(`npm pack made no tarball of ${name}:\n${output}`)
     return [name, join(resolve(folder), file)] as const
   })
-  return Object.fromEntries(tarballs) as Record<Published, string>
+  return Object.fromEntries(tarballs) as Record<PublishedPackage, string>
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Application, type TypeDocOptions } from 'typedoc'
 import { load, type PluginOptions } from 'typedoc-plugin-markdown'
-import { type Published, published } from '../packages/tarballs.ts'
+import { type PublishedPackage, published } from '../packages/tarballs.ts'
 
 const packages = resolve(import.meta.dirname, '../../packages')
 
@@ -37,7 +37,7 @@ export async function referencePages(): Promise<Map<string, string>> {
   return pages
 }
 
-async function referencePage(name: Published): Promise<string> {
+async function referencePage(name: PublishedPackage): Promise<string> {
   const { exports } = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8'))
   const entries = Object.entries<{ 'graticule-source'?: string }>(exports)
   const parts: string[] = []
@@ -57,7 +57,7 @@ const tidy = (page: string): string =>
     .replaceAll('__namedParameters', 'options')
     .replaceAll(/(?<!\\)\| `undefined` (?=\|)/g, '| - ')
 
-async function describeEntry(name: Published, title: string, file: string): Promise<string> {
+async function describeEntry(name: PublishedPackage, title: string, file: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'graticule-reference-'))
   const app = await Application.bootstrapWithPlugins({
     ...look,

@@ -1,7 +1,7 @@
 // LICENSES.md: the licence of everything that is shipped.
 import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { compare, root, type Shipped, shippedPackages } from './shipped-packages.ts'
+import { compare, root, type ShippedPackage, shippedPackages } from './shipped-packages.ts'
 
 /** Licences that ask for no more than their notice. */
 const allowed = new Set([
@@ -34,7 +34,7 @@ const compiled: readonly [what: string, holds: string][] = [
 ]
 
 /** Why a package may not be shipped; nothing where it may. */
-export function refusal({ name, license }: Pick<Shipped, 'name' | 'license'>): string | undefined {
+export function refusal({ name, license }: Pick<ShippedPackage, 'name' | 'license'>): string | undefined {
   if (license === '') return `${name} names no licence`
   if (exceptions[name]?.startsWith(`${license}:`)) return undefined
   const isAllowed = license.replaceAll(/[()]/g, '').split(' OR ').some(isAllAllowed)
@@ -78,7 +78,7 @@ ${packages
 `
 }
 
-function table(packages: readonly Shipped[]): string {
+function table(packages: readonly ShippedPackage[]): string {
   const byLicence = Map.groupBy(packages, ({ license }) => license)
   const rows = [...byLicence]
     .sort(([a], [b]) => compare(a, b))
@@ -90,7 +90,7 @@ function table(packages: readonly Shipped[]): string {
 }
 
 /** What such licences ask for: the text that came with the package. */
-function notice({ name, version, license, path }: Shipped): string {
+function notice({ name, version, license, path }: ShippedPackage): string {
   const [file] = globSync('{LICENSE,LICENCE,license}*', { cwd: resolve(root, path) }).sort()
   const text = file
     ? readFileSync(resolve(root, path, file), 'utf8').trim()

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-export type Shipped = {
+export type ShippedPackage = {
   readonly name: string
   readonly version: string
   readonly license: string
@@ -32,9 +32,9 @@ const notBundled = new Set(['axe-core'])
 /** The console takes them from the root. */
 const fromRoot = ['react', 'react-dom']
 
-export function shippedPackages(): Shipped[] {
+export function shippedPackages(): ShippedPackage[] {
   const { packages } = JSON.parse(readFileSync(resolve(root, 'package-lock.json'), 'utf8')) as { packages: Lock }
-  const installed = Object.keys(packages).filter((path) => isForeign(path, packages) && !packages[path]?.dev)
+  const installed = Object.keys(packages).filter((path) => isThirdParty(path, packages) && !packages[path]?.dev)
   const bundled = bundledPaths(packages).difference(new Set(installed))
   const all = [
     ...installed.map((path) => shipped(path, packages, 'installed')),
@@ -45,9 +45,9 @@ export function shippedPackages(): Shipped[] {
 
 export const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
-const isForeign = (path: string, lock: Lock): boolean => path.includes('node_modules/') && !lock[path]?.link
+const isThirdParty = (path: string, lock: Lock): boolean => path.includes('node_modules/') && !lock[path]?.link
 
-function shipped(path: string, lock: Lock, as: Shipped['as']): Shipped {
+function shipped(path: string, lock: Lock, as: ShippedPackage['as']): ShippedPackage {
   const { version = '', license = '' } = lock[path] ?? {}
   return { name: nameOf(path), version, license, path, as }
 }
@@ -62,7 +62,7 @@ function bundledPaths(lock: Lock): Set<string> {
   const follow = (name: string, from: string): void => {
     const path = locate(name, from, lock)
     if (path === undefined || found.has(path)) return
-    if (isForeign(path, lock)) found.add(path)
+    if (isThirdParty(path, lock)) found.add(path)
     for (const next of neededBy(lock[path] ?? {})) follow(next, path)
   }
   for (const name of [...named, ...fromRoot]) follow(name, console)

@@ -5,7 +5,7 @@ import type { Handler, Invocation, Log } from './invocation.ts'
 import type { Finish, Invoke, OutputFrame, TerminalFrame } from './protocol.ts'
 import { createTextPieces } from './text-pieces.ts'
 
-export type Running = {
+export type RunningInvocation = {
   addCredit(bytes: number): void
   cancel(reason: string): void
   /** Resolves when the handler has ended and its last frame is sent. */
@@ -21,7 +21,7 @@ export function runInvocation(
   invoke: Invoke,
   handler: Handler,
   { send, log }: { send: (frame: OutputFrame) => void; log: Log },
-): Running {
+): RunningInvocation {
   const { id } = invoke
   const abort = new AbortController()
   const credit = createCredit(invoke.window, abort.signal)

@@ -6,7 +6,7 @@ import { ConnectionRefused } from './errors.ts'
 import type { Handler, Log } from './invocation.ts'
 import type { FromLink, LinkSettings, ToLink } from './link-messages.ts'
 import type { Invoke, OutputFrame } from './protocol.ts'
-import { type Running, runInvocation } from './run-invocation.ts'
+import { type RunningInvocation, runInvocation } from './run-invocation.ts'
 import { terminationSignal } from './termination-signal.ts'
 import { exitIfUncaught } from './uncaught-refusal.ts'
 import { version as packageVersion } from './version.ts'
@@ -50,7 +50,7 @@ async function serve(options: ServeOptions, handler: Handler): Promise<void> {
   const settings = linkSettings(options)
   const { drainMs = 25_000, log = (line) => console.error(`[agent ${options.agentId}] ${line}`) } = options
   const thread = startThread(settings)
-  const running = new Map<string, Running>()
+  const running = new Map<string, RunningInvocation>()
   const post = (message: ToLink) => thread.postMessage(message)
 
   async function invoke(frame: Invoke): Promise<void> {
@@ -104,7 +104,7 @@ async function serve(options: ServeOptions, handler: Handler): Promise<void> {
 }
 
 /** Cancels the running invocations and waits for their clean-up, up to the grace period. */
-async function abandon(invocations: readonly Running[]): Promise<void> {
+async function abandon(invocations: readonly RunningInvocation[]): Promise<void> {
   for (const invocation of invocations) invocation.cancel('stopped')
   const timeUp = new Promise((resolve) => setTimeout(resolve, cancelGraceMs).unref())
   await Promise.race([Promise.all(invocations.map(({ ended }) => ended)), timeUp])

@@ -20,7 +20,7 @@ const maxAliases = 200
 const maxValues = 5_000
 const maxDepth = 10
 
-type Place = { where: string; name: string; depth: number }
+type SettingPath = { where: string; name: string; depth: number }
 
 /** The file's text; undefined if there is no file. */
 export async function readSettingsText(path: string): Promise<string | undefined> {
@@ -46,7 +46,7 @@ export function parseSettings(text: string, path: string, env: Env): Setting {
   let values = 0
   let aliases = 0
 
-  function settingOf(node: Node | null, place: Place): Setting {
+  function settingOf(node: Node | null, place: SettingPath): Setting {
     const { where, depth } = place
     if (++values > maxValues) throw new UsageError(`${path} has more than ${maxValues} values.`)
     if (depth > maxDepth) throw new UsageError(`${where} is nested too deeply.`)
@@ -57,7 +57,7 @@ export function parseSettings(text: string, path: string, env: Env): Setting {
     }
     return { where, what: expand(isScalar(node) ? textOf(node) : '', where, env) }
   }
-  function members({ items }: YAMLMap<Node, Node | null>, parent: Place): Members {
+  function members({ items }: YAMLMap<Node, Node | null>, parent: SettingPath): Members {
     const found = new Map<string, Setting>()
     for (const { key, value } of items) {
       const name = isScalar(key) ? textOf(key) : ''
@@ -74,7 +74,7 @@ export function parseSettings(text: string, path: string, env: Env): Setting {
     if (node) return node
     throw new UsageError(`${where} refers to the anchor ${alias.source}, which is not defined before it.`)
   }
-  const within = ({ depth }: Place, node: Node, name: string): Place => ({
+  const within = ({ depth }: SettingPath, node: Node, name: string): SettingPath => ({
     where: `${path}:${lineAt(node)}: ${name}`,
     name,
     depth: depth + 1,

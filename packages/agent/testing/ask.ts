@@ -38,7 +38,7 @@ export async function trickle(response: ServerResponse, type: string, text: stri
   response.end()
 }
 
-export type Asked = { texts: string[]; text: string; facts: Finish; signs: string[] }
+export type AnswerSummary = { texts: string[]; text: string; facts: Finish; signs: string[] }
 
 export function invocationOf(more: Partial<Invocation> = {}): {
   invocation: Invocation
@@ -70,7 +70,7 @@ export function invocationOf(more: Partial<Invocation> = {}): {
 }
 
 /** Lets a handler answer, without a platform. */
-export async function ask(handler: Handler, more: Partial<Invocation> = {}): Promise<Asked> {
+export async function ask(handler: Handler, more: Partial<Invocation> = {}): Promise<AnswerSummary> {
   const { invocation, facts, signs } = invocationOf(more)
   const texts = await Array.fromAsync((await handler(invocation)) as AsyncIterable<string>)
   return { texts, text: texts.join(''), facts, signs }

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { connectWorker, type TestWorker } from '../../server/testing/agent-worker.ts'
-import { type Environment, runCommandLine, startServer } from '../../server/testing/command-line.ts'
+import { type CommandEnvironment, runCommandLine, startServer } from '../../server/testing/command-line.ts'
 import { type TestDatabase, testDatabase } from '../../server/testing/database.ts'
 import { readDocPage } from '../../server/testing/doc-page.ts'
 import { createClient } from './client.ts'
@@ -31,7 +31,7 @@ before(async () => {
   await symlink(join(root, 'packages/client'), join(directory, 'node_modules/@graticule/client'))
   await symlink(join(root, 'node_modules/@types'), join(directory, 'node_modules/@types'))
   await writeFile(join(directory, 'package.json'), '{ "type": "module" }')
-  const env: Environment = { PATH: process.env.PATH ?? '', DATA_DIR: join(directory, 'data'), PORT: '0' }
+  const env: CommandEnvironment = { PATH: process.env.PATH ?? '', DATA_DIR: join(directory, 'data'), PORT: '0' }
   if (process.env.TEST_DATABASE_URL) {
     database = await testDatabase()
     env.DATABASE_URL = database.url ?? ''

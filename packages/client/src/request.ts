@@ -2,7 +2,7 @@
 import { ApiError, readError } from './api-error.ts'
 import { queryString } from './query-string.ts'
 import { delayMs, mayRepeat, type Repeatability, repeatabilityOf, sleep } from './retry.ts'
-import { credentialsOf, type Refresh, type Session } from './session.ts'
+import { credentialsOf, type Session, type SessionRefresh } from './session.ts'
 
 /** Parameters of every method. All others are the operation's own and go into the query string. */
 export interface RequestParams {
@@ -40,7 +40,7 @@ export interface Call {
 export interface Transport {
   readonly session: Session
   readonly fetch: Fetch
-  readonly refresh: Refresh
+  readonly refresh: SessionRefresh
   readonly retries: number
   readonly timeoutMs: number | undefined
   readonly headers: Readonly<Record<string, string>>

@@ -25,13 +25,13 @@ export function credentialsOf({ accessToken, apiKey }: Session): Credentials {
 }
 
 /** Gets a new access token; false if that is not possible. */
-export type Refresh = () => Promise<boolean>
+export type SessionRefresh = () => Promise<boolean>
 
 /** Asks the server for a new access token. */
 type Renew = (body: RefreshBody) => Promise<string>
 
 /** Single-flight: requests that find the token expired at the same time share one refresh. */
-export function createRefresh(session: Session, renew: Renew, onTokens: (tokens: HeldTokens) => void): Refresh {
+export function createRefresh(session: Session, renew: Renew, onTokens: (tokens: HeldTokens) => void): SessionRefresh {
   let running: Promise<boolean> | undefined
   return () => {
     running ??= refresh(session, renew, onTokens).finally(() => {

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CallOptions, Exchange, ReadBatch, Started } from './exchange.ts'
+import type { CallOptions, Exchange, ReadBatch, StartedQuery } from './exchange.ts'
 import { DuckdbFault } from './fault.ts'
 import type { Cell, DuckdbColumn, DuckdbQuery, Tables, Task } from './messages.ts'
 import { createProcessPool } from './process-pool.ts'
@@ -44,13 +44,13 @@ export type DuckdbDatabase = {
   check(text: string, options?: CallOptions): Promise<{ readonly tables: readonly string[] }>
   /** The columns of an answer, without running the query. */
   describe(text: string, options?: CallOptions): Promise<readonly DuckdbColumn[]>
-  start(query: DuckdbQuery, options: SelectOptions): Promise<Started>
+  start(query: DuckdbQuery, options: SelectOptions): Promise<StartedQuery>
   select(query: DuckdbQuery, options: SelectOptions): AsyncIterable<Cell[][]>
   /**
    * The same as row blocks, for those who read no text: each cell is its length as a big-endian int32, -1 for null, and its
    * bytes. These are WKB of a geometry, 1 or 0 of a boolean, and the text of anything else in UTF-8.
    */
-  startBlocks(query: DuckdbQuery, options: SelectOptions): Promise<Started<Uint8Array>>
+  startBlocks(query: DuckdbQuery, options: SelectOptions): Promise<StartedQuery<Uint8Array>>
   explain(query: DuckdbQuery, options?: CallOptions): Promise<unknown>
 }
 
@@ -74,7 +74,7 @@ export function createDuckdb({
       }
       const ask = (task: Task, options?: CallOptions): Promise<unknown> =>
         unlessBystander(() => begin(task, options).answer())
-      const start = (query: DuckdbQuery, options: SelectOptions): Promise<Started> =>
+      const start = (query: DuckdbQuery, options: SelectOptions): Promise<StartedQuery> =>
         unlessBystander(() => begin({ kind: 'select', query }, options).start(readRows))
       return {
         tables: async (options) => (await ask({ kind: 'tables' }, options)) as Tables,

@@ -8,7 +8,7 @@ export {
   type DuckdbRecord,
   type SelectOptions,
 } from './create-duckdb.ts'
-export type { CallOptions, Started } from './exchange.ts'
+export type { CallOptions, StartedQuery } from './exchange.ts'
 export { DuckdbFault, type FaultCode } from './fault.ts'
 export { formatOf } from './file-format.ts'
 export type {

@@ -5,7 +5,7 @@ import type { Cell, DuckdbColumn, TaskReply } from './messages.ts'
 
 export type CallOptions = { readonly signal?: AbortSignal; readonly timeoutMs?: number }
 
-export type Started<Batch = Cell[][]> = {
+export type StartedQuery<Batch = Cell[][]> = {
   readonly columns: readonly DuckdbColumn[]
   /** To be read to its end, or left by `break`, or aborted: the query runs until then. */
   readonly batches: AsyncIterable<Batch>
@@ -19,7 +19,7 @@ export type Exchange = {
   /** There will be no reply. */
   fail(error: unknown): void
   answer(): Promise<unknown>
-  start<Batch>(read: ReadBatch<Batch>): Promise<Started<Batch>>
+  start<Batch>(read: ReadBatch<Batch>): Promise<StartedQuery<Batch>>
 }
 
 /** What an exchange does to the process. `kill` ends it: cancelling did not help within `graceMs`. */

@@ -15,14 +15,14 @@ const maxRounds = 3
 /** Sources of which some tiles may be older than the version in the address of tiles. */
 const mixed = new WeakSet<VectorTileSource>()
 
-type Shown = { readonly gl: MapLibreMap; readonly client: MapClient; readonly sourceId: string }
+type ShownSource = { readonly gl: MapLibreMap; readonly client: MapClient; readonly sourceId: string }
 
 /**
  * Reloads nothing if all tiles of the map are of the newest version. Rejects if some tiles could not be loaded; they go on showing
  * what they had.
  */
 export async function renewTiles(
-  { gl, client, sourceId }: Shown,
+  { gl, client, sourceId }: ShownSource,
   { tileSourceId, apiKey }: FollowedTiles,
   changes: Changes,
   next: NextChanges,

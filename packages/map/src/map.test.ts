@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { foreignServer, screenshot } from '../testing/browser.ts'
+import { otherServer, screenshot } from '../testing/browser.ts'
 import { setStage } from '../testing/stage.ts'
 import { markup } from '../testing/world.ts'
 
@@ -441,7 +441,7 @@ for (const type of ['vector', 'geojson'])
 
 test('neither key is sent to another origin', async () => {
   const asked: { url: string; headers: Record<string, string> }[] = []
-  const elsewhere = await foreignServer(asked)
+  const elsewhere = await otherServer(asked)
   await show(
     { src: `${elsewhere.url}/points.geojson`, apiKey: 'a-secret-key' },
     { src: `${elsewhere.url}/{z}/{x}/{y}.pbf`, apiKey: 'a-secret-key' },

@@ -68,7 +68,7 @@ export async function bundle(entry: string, external: string[] = ['maplibre-gl']
 }
 
 /** Somebody else's server, which notes what it is asked: a point at /points.geojson, and tiles without anything. */
-export async function foreignServer(asked: { url: string; headers: object }[]) {
+export async function otherServer(asked: { url: string; headers: object }[]) {
   const point = { type: 'Feature', id: 1, geometry: { type: 'Point', coordinates: [0, 0] }, properties: {} }
   const server = createServer(({ url = '', headers }, response) => {
     asked.push({ url, headers })

@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty'
 import { inspect, parseArgs } from 'node:util'
+import { joinSupervisor } from './boot/cluster/cluster-worker.ts'
 import { countWorkers } from './boot/cluster/count-workers.ts'
-import { joinSupervisor } from './boot/cluster/member.ts'
 
 // Files of this process and its children are not readable by other users of the machine.
 process.umask(0o077)
@@ -20,11 +20,11 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 try {
-  const member = joinSupervisor(process.env)
-  const workers = member || !isServing() ? 1 : countWorkers(process.env)
+  const worker = joinSupervisor(process.env)
+  const workers = worker || !isServing() ? 1 : countWorkers(process.env)
   if (workers > 1) process.exit(await supervise(workers))
   const { run } = await import('./boot/cli.ts')
-  await run(args, process.env, { stop: stop.signal, isTerminal, member })
+  await run(args, process.env, { stop: stop.signal, isTerminal, worker })
   process.exit()
 } catch (error) {
   const { masked } = await import('./boot/start/log.ts')

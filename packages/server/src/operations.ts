@@ -26,7 +26,7 @@ import { tileSource, tileSourceOperations } from './data/tiles/source/tile-sourc
 import { uploadOperations } from './data/uploads/http/upload-operations.ts'
 import { removalOperations } from './data/uploads/publish/removals.ts'
 import { upload } from './data/uploads/record/upload.ts'
-import { bindingOperations } from './data/webhooks/binding-operations.ts'
+import { webhookOperations } from './data/webhooks/webhook-operations.ts'
 import type { Services } from './services.ts'
 import { accessOperation } from './tenants/apikeys/access-operation.ts'
 import { apiKey, apiKeyOperations } from './tenants/apikeys/api-key.ts'
@@ -75,7 +75,7 @@ export const operations: readonly Operation<Services>[] = [
   ...workerOperations,
   ...historyOperations,
   ...contactPointOperations,
-  ...bindingOperations(contactPoint),
+  ...webhookOperations(contactPoint),
   ...outboxOperations,
   ...tileDriverOperations,
   ...tileSourceOperations,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
-import { type Environment, mainFile, runCommandLine, startServer } from '../testing/command-line.ts'
+import { type CommandEnvironment, mainFile, runCommandLine, startServer } from '../testing/command-line.ts'
 import { type TestDatabase, testDatabase } from '../testing/database.ts'
 import { type Block, readDocPage } from '../testing/doc-page.ts'
 import { forwardDatabase } from '../testing/forwarded-database.ts'
@@ -30,7 +30,7 @@ let database: TestDatabase | undefined
 let foreign: Awaited<ReturnType<typeof foreignDatabase>> | undefined
 let server: Awaited<ReturnType<typeof startServer>>
 let sink: HttpSink
-let env: Environment
+let env: CommandEnvironment
 /** What the pages leave to the reader (`KEY=…`). */
 let given: Record<string, string>
 

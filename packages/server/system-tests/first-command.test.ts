@@ -2,14 +2,20 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { type Environment, runCommandLine, type Server, startOnTerminal, startServer } from '../testing/command-line.ts'
+import {
+  type CommandEnvironment,
+  runCommandLine,
+  type ServerProcess,
+  startOnTerminal,
+  startServer,
+} from '../testing/command-line.ts'
 import { type TestDatabase, testDatabase } from '../testing/database.ts'
 import { makeDatabaseDirectory } from '../testing/database-directory.ts'
 import { until } from '../testing/until.ts'
 
 let directory: string
 let database: TestDatabase | undefined
-let env: Environment
+let env: CommandEnvironment
 
 before(async () => {
   directory = await makeDatabaseDirectory('first-command')
@@ -25,7 +31,7 @@ afterEach(() => database?.close())
 
 const masterKeyIn = (text: string): string => /Master key +([0-9a-f-]{36})/.exec(text)?.[1] ?? ''
 
-async function assertWorks(server: Server, key: string): Promise<void> {
+async function assertWorks(server: ServerProcess, key: string): Promise<void> {
   const reply = await fetch(`${server.url}/api/v1/applications`, { headers: { 'x-api-key': key } })
   assert.equal(reply.status, 200)
   assert.equal(await server.stop('SIGTERM'), 0)

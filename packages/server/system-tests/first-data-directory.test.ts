@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type Environment, runCommandLine, type Server, startServer } from '../testing/command-line.ts'
+import { type CommandEnvironment, runCommandLine, type ServerProcess, startServer } from '../testing/command-line.ts'
 import { makeDatabaseDirectory } from '../testing/database-directory.ts'
 import { featuresOf } from '../testing/tiles.ts'
-import { type Client, clientOf, pointsGeoJson } from '../testing/upgrades/client.ts'
-import { type Recorded, unpackFirstVersion } from '../testing/upgrades/first-version.ts'
+import { clientOf, pointsGeoJson, type UpgradeClient } from '../testing/upgrades/client.ts'
+import { type RecordedVersion, unpackFirstVersion } from '../testing/upgrades/first-version.ts'
 import { unpackLastRelease } from '../testing/upgrades/last-release.ts'
 
 // One database is enough: the data directory holds an embedded one.
 
 let directory: string
-let env: Environment
-let first: Recorded
-let server: Server
-let client: Client
+let env: CommandEnvironment
+let first: RecordedVersion
+let server: ServerProcess
+let client: UpgradeClient
 before(async () => {
   directory = await makeDatabaseDirectory('first-version')
   env = {

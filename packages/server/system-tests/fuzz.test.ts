@@ -8,8 +8,8 @@ import { queryOf } from '../src/api/http/input/query-string.ts'
 import { openApiDocument } from '../src/boot/documents/openapi-document.ts'
 import type { Row } from '../src/kernel/db/db.ts'
 import { ident, sql } from '../src/kernel/db/sql.ts'
-import { type Document, type Entry, operationAt, operationsOf } from '../testing/api-document.ts'
-import type { Attempt, Principal } from '../testing/draft.ts'
+import { type Document, type OperationEntry, operationAt, operationsOf } from '../testing/api-document.ts'
+import type { Principal, RawRequest } from '../testing/draft.ts'
 import { type TestApp, testApp } from '../testing/harness.ts'
 import { anyRequest, plainRequest } from '../testing/request-generator.ts'
 import { createPool, type Pool } from '../testing/request-pool.ts'
@@ -120,12 +120,13 @@ async function reachTheRest(): Promise<void> {
 }
 
 /** A token that works once would have to be made for every request; the contract tests do that. */
-const worksOnce = ({ operationId }: Entry): boolean =>
+const worksOnce = ({ operationId }: OperationEntry): boolean =>
   /^auth\.(exchange|logout|changepassword|resetpassword|confirmsignup.*)$/.test(operationId)
 
 const isSuccess = ([answer]: readonly [string, number]): boolean => / [23]/.test(answer)
-const answersOf = ({ operationId }: Entry) => [...answers].filter(([answer]) => answer.startsWith(`${operationId} `))
-const hasSucceeded = (entry: Entry): boolean => answersOf(entry).some(isSuccess)
+const answersOf = ({ operationId }: OperationEntry) =>
+  [...answers].filter(([answer]) => answer.startsWith(`${operationId} `))
+const hasSucceeded = (entry: OperationEntry): boolean => answersOf(entry).some(isSuccess)
 
 /** A generator that has gone blind finds nothing either. */
 function checkCoverage(): void {
@@ -139,7 +140,7 @@ function checkCoverage(): void {
 }
 
 /** Sends a request and judges the answer by the document, whatever the request was meant to be. Returns its status. */
-async function judge(attempt: Attempt): Promise<number> {
+async function judge(attempt: RawRequest): Promise<number> {
   const { method } = attempt
   const { filledIn } = pool
   const url = filledIn(attempt.url)
@@ -179,7 +180,7 @@ async function ask(request: InjectOptions) {
   return { statusCode, headers, body }
 }
 
-function note(operation: Entry | undefined, status: number, url: string): void {
+function note(operation: OperationEntry | undefined, status: number, url: string): void {
   const key = `${operation?.operationId ?? 'nothing'} ${status}`
   answers.set(key, (answers.get(key) ?? 0) + 1)
   if (status !== 200 || !operation?.operationId.endsWith('.list')) return
@@ -187,7 +188,10 @@ function note(operation: Entry | undefined, status: number, url: string): void {
 }
 
 /** An error of a protocol inside of HTTP, where the document has one. */
-const isOwnFailure = (operation: Entry | undefined, { statusCode, headers }: { statusCode: number; headers: object }) =>
+const isOwnFailure = (
+  operation: OperationEntry | undefined,
+  { statusCode, headers }: { statusCode: number; headers: object },
+) =>
   statusCode >= 400 &&
   /^application\/json/.test(String((headers as Record<string, unknown>)['content-type'])) &&
   Object.hasOwn(operation?.responses[statusCode]?.content ?? {}, 'application/json')
@@ -202,9 +206,9 @@ function checkProblem({ statusCode, headers, body }: { statusCode: number; heade
 }
 
 function checkSuccess(
-  documented: Entry['responses'][string] | undefined,
+  documented: OperationEntry['responses'][string] | undefined,
   { headers, body }: { headers: object; body: string },
-  { method, url }: Attempt,
+  { method, url }: RawRequest,
 ): void {
   const schema = documented?.content?.['application/json']?.schema
   const { 'content-type': type } = headers as Record<string, unknown>
@@ -216,8 +220,8 @@ function checkSuccess(
 }
 
 function isAllowed(
-  { method, url }: Attempt,
-  operation: Entry | undefined,
+  { method, url }: RawRequest,
+  operation: OperationEntry | undefined,
   status: number,
   isElsewhere: boolean,
 ): boolean {
@@ -232,7 +236,7 @@ function isAllowed(
 }
 
 /** Whether a request is about a database that other requests change, and that may point to nothing. */
-function namesElsewhere({ url: draft, headers, body }: Attempt, url: string): boolean {
+function namesElsewhere({ url: draft, headers, body }: RawRequest, url: string): boolean {
   const mark = /~(?:databases|datasets)\.\w+\.\d~/
   // Under its own id: by its name another one may be meant a moment later.
   const ids = mark.test(draft) ? (url.match(/[\da-f]{8}-[\da-f-]{27}/gi) ?? []) : []
@@ -246,7 +250,7 @@ function namesElsewhere({ url: draft, headers, body }: Attempt, url: string): bo
 }
 
 /** So that the next deletion finds something too. */
-async function restore({ url }: Attempt): Promise<void> {
+async function restore({ url }: RawRequest): Promise<void> {
   const [, name] = /~(\w+\.spare\.\d+)~/.exec(url) ?? []
   if (!name) return
   await pool.restore(name)
@@ -265,7 +269,7 @@ function checkSchema(schema: object, value: unknown): void {
 }
 
 /** A master key that chose no application. */
-const seesAll = ({ url, headers }: Attempt): boolean =>
+const seesAll = ({ url, headers }: RawRequest): boolean =>
   `${url} ${Object.values(headers)}`.includes('~key.master~') && headers['x-application-id'] === undefined
 
 /** The audit log of an application names what its keys asked for and did not get. */

@@ -5,7 +5,7 @@ import type { DeclaredOperation } from '../src/api/http/operation.ts'
 import { operations } from '../src/operations.ts'
 import { send } from '../testing/hostile-client.ts'
 import { type Placement, placementsOf, placementsOfTool } from '../testing/largest-bodies.ts'
-import { allowedRoom, anyRoom, type Shape, shapes } from '../testing/largest-values.ts'
+import { allowedRoom, anyRoom, shapes, type ValueShape } from '../testing/largest-values.ts'
 import { type MeteredServer, startMeteredServer } from '../testing/metered-server.ts'
 import { createRandom } from '../testing/uploads/random.ts'
 
@@ -95,9 +95,9 @@ async function allPlacements(): Promise<Placement[]> {
 }
 
 function bodiesAt(placement: Placement, random: () => number): Body[] {
-  const names = Object.keys(shapes) as Shape[]
+  const names = Object.keys(shapes) as ValueShape[]
   const isWhole = !placement.name.includes(' ')
-  const chosen = deepest.test(placement.name) ? names : [names[Math.floor(random() * names.length)] as Shape]
+  const chosen = deepest.test(placement.name) ? names : [names[Math.floor(random() * names.length)] as ValueShape]
   const allowed = chosen.map((shape) => ({ shape, room: allowedRoom(placement.bytes) }))
   const beyond = isWhole ? chosen.map((shape) => ({ shape, room: anyRoom(placement.bytes) })) : []
   return [...allowed, ...beyond].map(({ shape, room }) => ({

@@ -26,7 +26,7 @@ const wallClock: Readonly<Record<string, string>> = {
   'kernel/storage/s3/s3-store.ts': 'files have times',
   'boot/telemetry/metrics-bridge.ts': 'figures have times',
   'boot/telemetry/work-spans.ts': 'spans have times',
-  'data/tiles/overviews/foreign-overviews.ts': 'rows have times',
+  'data/tiles/overviews/external-overviews.ts': 'rows have times',
   'data/tiles/overviews/overviews.ts': 'rows have times',
   'data/tiles/source/types/archive.ts': 'all replicas take the same period',
   'data/uploads/reader-process/gdal-pool.ts': 'files have times',

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { tenantSchema } from '../src/data/databases/tenant-schema.ts'
 import { sql } from '../src/kernel/db/sql.ts'
-import { connectWorker, type Job } from '../testing/agent-worker.ts'
+import { connectWorker, type WorkerJob } from '../testing/agent-worker.ts'
 import { openStream } from '../testing/event-client.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { runningQueries } from '../testing/running-queries.ts'
@@ -246,7 +246,7 @@ describe('what has not begun to answer is 401 within two seconds', onPostgres, (
 
 describe('agents', () => {
   const world = () => ({ url: `http://127.0.0.1:${otherPort}`, path: `/api/v1/agents/${agentId}/stream` })
-  const endless = ({ send }: Job) => {
+  const endless = ({ send }: WorkerJob) => {
     send({ t: 'accept' })
     send({ t: 'delta', text: 'a' })
   }

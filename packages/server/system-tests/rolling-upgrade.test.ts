@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type Environment, runCommandLine, type Server, startServer } from '../testing/command-line.ts'
+import { type CommandEnvironment, runCommandLine, type ServerProcess, startServer } from '../testing/command-line.ts'
 import { type TestDatabase, testDatabase } from '../testing/database.ts'
 import { featuresOf } from '../testing/tiles.ts'
 import { until } from '../testing/until.ts'
-import { type Client, clientOf, pointsGeoJson } from '../testing/upgrades/client.ts'
+import { clientOf, pointsGeoJson, type UpgradeClient } from '../testing/upgrades/client.ts'
 import { unpackLastRelease } from '../testing/upgrades/last-release.ts'
-import { type Layer, type Load, startLoad } from '../testing/upgrades/load.ts'
+import { type LoadLayer, startLoad, type UpgradeLoad } from '../testing/upgrades/load.ts'
 
 // One database is enough: several processes cannot share the embedded one.
 
@@ -19,18 +19,18 @@ const skip = process.env.TEST_DATABASE_URL ? false : 'the embedded database belo
 /** The steps of a rolling upgrade, in their order, under load from the first to the last. */
 describe('a rolling upgrade from the last release', { skip }, () => {
   const master = randomUUID()
-  const loads: Load[] = []
+  const loads: UpgradeLoad[] = []
   let directory: string
   let database: TestDatabase
-  let env: Environment
+  let env: CommandEnvironment
   let oldProgram: string
-  let oldServer: Server
-  let newServer: Server
-  let oldClient: Client
-  let newClient: Client
+  let oldServer: ServerProcess
+  let newServer: ServerProcess
+  let oldClient: UpgradeClient
+  let newClient: UpgradeClient
   let applicationId: string
   let key: string
-  let layer: Layer
+  let layer: LoadLayer
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'graticule-upgrade-'))
@@ -84,7 +84,8 @@ describe('a rolling upgrade from the last release', { skip }, () => {
     ['the last release', 'the new one'],
     ['the new one', 'the last release'],
   ]) {
-    const pair = () => (writing === 'the new one' ? [newClient, oldClient] : [oldClient, newClient]) as [Client, Client]
+    const pair = () =>
+      (writing === 'the new one' ? [newClient, oldClient] : [oldClient, newClient]) as [UpgradeClient, UpgradeClient]
 
     test(`what ${writing} writes, ${reading} reads and changes`, async () => {
       const [writer, reader] = pair()

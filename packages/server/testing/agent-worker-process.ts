@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { connectWorker, type Job, type TestWorker } from './agent-worker.ts'
+import { connectWorker, type TestWorker, type WorkerJob } from './agent-worker.ts'
 
 // A worker as a process of its own. It serves at the first of its addresses, and goes on to the next when told to.
 const { URLS = '', KEY = '', AGENT = '', WORKER = 'process', CONCURRENCY = '8' } = process.env
@@ -7,7 +7,7 @@ const urls = URLS.split(',')
 let running = 0
 
 /** The input says what to do: `words N MS` streams N words, one in MS; `hang` accepts only; `start` starts only. */
-async function handle({ invoke, send, cancelled }: Job): Promise<void> {
+async function handle({ invoke, send, cancelled }: WorkerJob): Promise<void> {
   const [what, count = '1', pause = '0'] = invoke.input.split(' ')
   let isCancelled = false
   cancelled.then(() => {

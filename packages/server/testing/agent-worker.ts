@@ -6,7 +6,7 @@ type Cancel = Extract<PlatformFrame, { t: 'cancel' }>
 type Going = Extract<PlatformFrame, { t: 'goaway' }>
 
 /** What a handler can do besides sending frames of its own. */
-export type Job = {
+export type WorkerJob = {
   readonly invoke: Invoke
   readonly worker: TestWorker
   send(frame: Omit<WorkerFrame, 'id'> & Record<string, unknown>): void
@@ -26,11 +26,11 @@ export type WorkerOptions = {
   /** Sends nothing by itself, not even `hello`. */
   mute?: boolean
   onGoaway?(frame: Going): void
-  handle?(job: Job): unknown
+  handle?(job: WorkerJob): unknown
 }
 
 /** Answers with the input. */
-export function echo({ invoke, send }: Job): void {
+export function echo({ invoke, send }: WorkerJob): void {
   send({ t: 'accept' })
   send({ t: 'delta', text: invoke.input })
   send({ t: 'done' })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { connectWorker, type Job, type TestWorker, type WorkerOptions } from './agent-worker.ts'
+import { connectWorker, type TestWorker, type WorkerJob, type WorkerOptions } from './agent-worker.ts'
 import { openStream } from './event-client.ts'
 import { testApp } from './harness.ts'
 
@@ -26,7 +26,7 @@ export async function agentWorld(settings: Record<string, string> = {}) {
       assert.equal(reply.status, 201, reply.text)
       return reply.body.id
     },
-    async worker(agentId: string, handle?: (job: Job) => unknown, options: Partial<WorkerOptions> = {}) {
+    async worker(agentId: string, handle?: (job: WorkerJob) => unknown, options: Partial<WorkerOptions> = {}) {
       const worker = await connectWorker({
         url,
         key: tenant.developer,

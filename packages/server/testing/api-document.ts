@@ -17,24 +17,24 @@ export type Schema = {
   readonly maxLength?: number
   readonly minItems?: number
 }
-export type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>
-export type Entry = {
+export type MediaTypes = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>
+export type OperationEntry = {
   readonly operationId: string
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[]
-  readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+  readonly requestBody?: { readonly content: MediaTypes }
+  readonly responses: Readonly<Record<string, { readonly content?: MediaTypes }>>
 }
 /** As much of OpenAPI as our own document uses. */
 export type Document = {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Entry>>>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationEntry>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 /** One operation and where it is. */
-export type Operation = { readonly path: string; readonly method: string; readonly entry: Entry }
+export type DocumentedOperation = { readonly path: string; readonly method: string; readonly entry: OperationEntry }
 /** The fields of a record. */
-export type Fields = Readonly<Record<string, Schema>>
+export type SchemaFields = Readonly<Record<string, Schema>>
 
-export function operationsOf({ paths }: Document): Operation[] {
+export function operationsOf({ paths }: Document): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, entry]) => ({ path, method: method.toUpperCase(), entry })),
   )
@@ -44,7 +44,7 @@ export function operationsOf({ paths }: Document): Operation[] {
 export const resourceOf = (path: string): string => path.split('/{', 1)[0]?.split('/').at(-1) ?? ''
 
 /** The operation that the document has at this address; the one with the fewest parameters comes first. */
-export function operationAt({ paths }: Document, method: string, url: string): Entry | undefined {
+export function operationAt({ paths }: Document, method: string, url: string): OperationEntry | undefined {
   const segmentsOf = (path: string) => path.replace(/(?<=.)\/$/, '').split('/')
   const segments = segmentsOf(new URL(`http://localhost${url}`).pathname)
   const fitting = Object.keys(paths).filter((path) => {
@@ -58,7 +58,7 @@ export function operationAt({ paths }: Document, method: string, url: string): E
 }
 
 /** The fields of the records that an operation answers with. */
-export function recordOf(document: Document, { responses }: Entry): Fields {
+export function recordOf(document: Document, { responses }: OperationEntry): SchemaFields {
   const [success] = Object.entries(responses).filter(([status]) => status.startsWith('2'))
   const schema = success?.[1].content?.['application/json']?.schema ?? {}
   const branches = [schema, ...(schema.anyOf ?? [])].flatMap((branch) => [branch, branch.items ?? {}])

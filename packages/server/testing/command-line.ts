@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 
 export const mainFile = new URL('../bin/graticule.js', import.meta.url).pathname
 
-export type Environment = Record<string, string>
+export type CommandEnvironment = Record<string, string>
 
 /** One process: as many as there are cores would cost each test as many starts. */
 const alone = { WORKERS: '1' }
@@ -13,20 +13,20 @@ const alone = { WORKERS: '1' }
 export const unoptimized = ['--liftoff-only', '--wasm-lazy-validation']
 
 /** Runs a command to its end; `main` is the program of another release. */
-export async function runCommandLine(args: readonly string[], env: Environment, main = mainFile) {
+export async function runCommandLine(args: readonly string[], env: CommandEnvironment, main = mainFile) {
   const child = spawn(process.execPath, [...unoptimized, main, ...args], { env: { ...alone, ...env } })
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { output, errors, code }
 }
 
-export type Server = Awaited<ReturnType<typeof startServer>>
+export type ServerProcess = Awaited<ReturnType<typeof startServer>>
 
 /** Starts a server and waits for its greeting; `main` is the program of another release. */
-export const startServer = (env: Environment, main = mainFile) =>
+export const startServer = (env: CommandEnvironment, main = mainFile) =>
   greeted(spawn(process.execPath, [...unoptimized, main, 'serve'], { env: { ...alone, ...env } }))
 
 /** The same on a terminal, whose Ctrl-C is a byte. */
-export const startOnTerminal = (env: Environment) =>
+export const startOnTerminal = (env: CommandEnvironment) =>
   greeted(
     spawn('script', ['-qefc', `exec ${process.execPath} ${mainFile} serve`, '/dev/null'], {
       env: { ...alone, ...env },

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
-import type { Feature, Properties } from './exports.ts'
+import type { ExportedFeature, Properties } from './exports.ts'
 
 /** What a format makes of a value that is not null; undefined for null. */
 export type Changes = Readonly<Record<string, (value: unknown) => unknown>>
 
 /** Every value and every geometry that a reader found is the one of the JSON answer, or what the format makes of it. */
-export function assertSameRows(found: readonly Feature[], expected: readonly Properties[], changes: Changes): void {
+export function assertSameRows(
+  found: readonly ExportedFeature[],
+  expected: readonly Properties[],
+  changes: Changes,
+): void {
   assert.equal(found.length, expected.length)
   for (const [index, { geom, ...row }] of expected.entries()) {
-    const { geometry, properties } = found[index] as Feature
+    const { geometry, properties } = found[index] as ExportedFeature
     assert.deepEqual(geometry ?? null, geom, `geometry of row ${index + 1}`)
     for (const [name, value] of Object.entries(row)) {
       const wanted = value === null ? null : ((changes[name] ?? same)(value) ?? null)

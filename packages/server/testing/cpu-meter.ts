@@ -1,7 +1,7 @@
 /**
  * A meter of the process that it runs in. It counts CPU time, not wall-clock time, so that a busy neighbour changes nothing.
  */
-export type Reading = {
+export type CpuReading = {
   /** CPU time of all threads since the beginning, in milliseconds. */
   readonly cpuMs: number
   /**
@@ -34,7 +34,7 @@ export function startCpuMeter() {
       longestTurnMs = 0
       firstBytes = mostBytes = process.memoryUsage.rss()
     },
-    read(): Reading {
+    read(): CpuReading {
       look()
       const { user, system } = process.cpuUsage(begunAt)
       return { cpuMs: (user + system) / 1000, longestTurnMs, grownBytes: mostBytes - firstBytes }

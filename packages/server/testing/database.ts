@@ -59,7 +59,7 @@ export async function migratedDatabase(limits = forOneTenant): Promise<TestDatab
  * A PostgreSQL database with PostGIS of somebody else, also where the platform's own is embedded; undefined if no cluster is
  * running.
  */
-export async function foreignDatabase(): Promise<TestDatabase | undefined> {
+export async function externalDatabase(): Promise<TestDatabase | undefined> {
   const cluster = process.env.TEST_FOREIGN_URL ?? process.env.TEST_DATABASE_URL
   return cluster === undefined ? undefined : await postgresDatabase(cluster)
 }

@@ -2,7 +2,7 @@
  * A request to send. `~name~` in it stands for an id, a key or a long text that is put in when it is sent, so that
  * a seed gives the same requests in every run and a counterexample stays readable.
  */
-export type Attempt = { method: string; url: string; headers: Record<string, string>; body?: string | Uint8Array }
+export type RawRequest = { method: string; url: string; headers: Record<string, string>; body?: string | Uint8Array }
 
 /** A caller: what goes into its key's place, and the ids it knows, by the segment of the address they belong to. */
 export type Principal = {
@@ -18,7 +18,7 @@ export type Principal = {
 }
 
 /** A request before it is written down. Parameters are percent-encoded already: some are deliberately so in a wrong way. */
-export type Draft = {
+export type RequestDraft = {
   readonly method: string
   readonly path: string
   readonly params: Readonly<Record<string, string>>
@@ -29,7 +29,7 @@ export type Draft = {
 }
 
 /** The request as it is sent. */
-export function written({ method, path, params, query, headers, body, rawBody }: Draft): Attempt {
+export function written({ method, path, params, query, headers, body, rawBody }: RequestDraft): RawRequest {
   const address = path.replace(/\{(\w+)\}/g, (_, name) => params[name] ?? '')
   const search = query.map(([name, value]) => `${name}=${value}`).join('&')
   const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body))

@@ -7,11 +7,11 @@ import { promisify } from 'node:util'
 import { type TileApp, tileApp } from './tiles.ts'
 
 export type Properties = Record<string, unknown>
-export type Feature = { readonly geometry: Geometry | null; readonly properties: Properties }
-export type Geometry = {
+export type ExportedFeature = { readonly geometry: ExportedGeometry | null; readonly properties: Properties }
+export type ExportedGeometry = {
   readonly type: string
   readonly coordinates?: unknown
-  readonly geometries?: readonly Geometry[]
+  readonly geometries?: readonly ExportedGeometry[]
 }
 
 /** Every type, nulls, extremes, and characters that some format must escape. */
@@ -81,7 +81,7 @@ function refuseComplaints(stderr: string): void {
 }
 
 /** What GDAL reads, a layer after the other. It must not complain of the file. */
-export async function gdalFeatures(path: string, ...options: string[]): Promise<Feature[]> {
+export async function gdalFeatures(path: string, ...options: string[]): Promise<ExportedFeature[]> {
   const to = ['-f', 'GeoJSONSeq', '/vsistdout/', path, '-lco', 'COORDINATE_PRECISION=15']
   const { stdout, stderr } = await run('ogr2ogr', [...options, ...to], { maxBuffer: 1e9 })
   refuseComplaints(stderr)

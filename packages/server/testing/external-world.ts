@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { sql } from '../src/kernel/db/sql.ts'
-import { bindingWorld } from './binding-world.ts'
-import { startForeignServer } from './foreign-server.ts'
+import { startExternalServer } from './external-server.ts'
 import { until } from './until.ts'
+import { webhookWorld } from './webhook-world.ts'
 
 export type ExternalWorld = NonNullable<Awaited<ReturnType<typeof externalWorld>>>
 
-/** A tenant with tables in a PostgreSQL database of its own, which are written through the service. Undefined without such a server. */
+/** A tenant with tables in an external PostgreSQL database, which are written through the service. Undefined without such a server. */
 export async function externalWorld() {
-  const server = await startForeignServer()
+  const server = await startExternalServer()
   if (!server) return undefined
-  const world = await bindingWorld()
+  const world = await webhookWorld()
   const { app, tenant, call } = world
   const databaseId = await server.register(app, tenant.developer)
   let tables = 0

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 
 // What tests of answers before the framework share: the same request over a socket and behind the framework.
 
-export type Sent = { status: number; headers: Record<string, unknown>; body: Buffer }
+export type SentAnswer = { status: number; headers: Record<string, unknown>; body: Buffer }
 
 /** Of the connection, or different for each request. */
 const ofTheMoment = new Set(['date', 'connection', 'keep-alive', 'x-request-id'])
@@ -24,7 +24,7 @@ export async function immediateClient(http: FastifyInstance) {
   const count = (): void => void handled++
   subscribe(frameworkChannel, count)
 
-  async function overSocket(path: string, headers: Headers, method = 'GET'): Promise<Sent> {
+  async function overSocket(path: string, headers: Headers, method = 'GET'): Promise<SentAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     get(`${address}${path}`, { agent, headers, method }, resolve).on('error', reject)
     const answer = await promise
@@ -32,7 +32,7 @@ export async function immediateClient(http: FastifyInstance) {
   }
 
   /** And whether the framework did not see it. */
-  async function ask(path: string, headers: Headers): Promise<Sent & { isImmediate: boolean }> {
+  async function ask(path: string, headers: Headers): Promise<SentAnswer & { isImmediate: boolean }> {
     const before = handled
     const sent = await overSocket(path, headers)
     return { ...sent, isImmediate: handled === before }
@@ -43,14 +43,14 @@ export async function immediateClient(http: FastifyInstance) {
     overSocket,
     ask,
     /** Asks until the framework does not see it: the first request, and after each second another, loads something. */
-    async immediately(path: string, headers: Headers): Promise<Sent> {
+    async immediately(path: string, headers: Headers): Promise<SentAnswer> {
       for (let attempt = 0; attempt < 20; attempt++) {
         const { isImmediate, ...sent } = await ask(path, headers)
         if (isImmediate) return sent
       }
       throw new Error(`${path} was always answered by the framework`)
     },
-    async throughFramework(path: string, headers: Headers): Promise<Sent> {
+    async throughFramework(path: string, headers: Headers): Promise<SentAnswer> {
       const reply = await http.inject({ method: 'GET', url: path, headers })
       return { status: reply.statusCode, headers: lasting(reply.headers), body: reply.rawPayload }
     },

@@ -2,7 +2,7 @@
 import { limits } from '../src/kernel/limits/limits.ts'
 
 /** What a value may take. */
-export type Room = {
+export type ValueBudget = {
   readonly bytes: number
   readonly values: number
   readonly keys: number
@@ -10,7 +10,7 @@ export type Room = {
 }
 
 /** All that the limits of a body of this size allow, less what is around the value. */
-export const allowedRoom = (bytes: number): Room => ({
+export const allowedRoom = (bytes: number): ValueBudget => ({
   bytes: bytes - 2_048,
   values: limits.bodyValues.value - 100,
   keys: limits.bodyKeys.value - 100,
@@ -18,7 +18,7 @@ export const allowedRoom = (bytes: number): Room => ({
 })
 
 /** As many bytes, and nothing else is respected. */
-export const anyRoom = (bytes: number): Room => ({
+export const anyRoom = (bytes: number): ValueBudget => ({
   ...allowedRoom(bytes),
   values: Number.POSITIVE_INFINITY,
   keys: Number.POSITIVE_INFINITY,
@@ -37,27 +37,27 @@ function filled(bytes: number, most: number, part: (n: number) => string): strin
   return parts.join()
 }
 
-const list = ({ bytes, values }: Room, item: (n: number) => string, valuesOfItem = 1): string =>
+const list = ({ bytes, values }: ValueBudget, item: (n: number) => string, valuesOfItem = 1): string =>
   `[${filled(bytes, values / valuesOfItem, item)}]`
 
-const object = ({ bytes, values, keys }: Room, key: (n: number) => string): string =>
+const object = ({ bytes, values, keys }: ValueBudget, key: (n: number) => string): string =>
   `{${filled(bytes, Math.min(values, keys), (n) => `"${key(n)}":0`)}}`
 
 const chain = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 
 export const shapes = {
-  emptyLists: (room: Room) => list(room, () => '[]'),
-  emptyObjects: (room: Room) => list(room, () => '{}'),
-  numbers: (room: Room) => list(room, (n) => String(n % 10)),
-  shortTexts: (room: Room) => list(room, (n) => `"${n.toString(36)}"`),
-  escapes: (room: Room) => list(room, () => '"\\u0041\\n"'),
-  longKeys: (room: Room) => object(room, (n) => String(n).padStart(limits.keyBytes.value, 'k')),
-  shortKeys: (room: Room) => object(room, (n) => n.toString(36)),
-  deep: (room: Room) => {
+  emptyLists: (room: ValueBudget) => list(room, () => '[]'),
+  emptyObjects: (room: ValueBudget) => list(room, () => '{}'),
+  numbers: (room: ValueBudget) => list(room, (n) => String(n % 10)),
+  shortTexts: (room: ValueBudget) => list(room, (n) => `"${n.toString(36)}"`),
+  escapes: (room: ValueBudget) => list(room, () => '"\\u0041\\n"'),
+  longKeys: (room: ValueBudget) => object(room, (n) => String(n).padStart(limits.keyBytes.value, 'k')),
+  shortKeys: (room: ValueBudget) => object(room, (n) => n.toString(36)),
+  deep: (room: ValueBudget) => {
     const depth = Math.min(room.depth, room.bytes / 2 - 4)
     return list(room, () => chain(depth), depth)
   },
-  hugeText: ({ bytes }: Room) => `"${'x'.repeat(bytes)}"`,
+  hugeText: ({ bytes }: ValueBudget) => `"${'x'.repeat(bytes)}"`,
 } as const
 
-export type Shape = keyof typeof shapes
+export type ValueShape = keyof typeof shapes

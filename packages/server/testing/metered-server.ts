@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { unoptimized } from './command-line.ts'
-import type { Reading } from './cpu-meter.ts'
+import type { CpuReading } from './cpu-meter.ts'
 import type { Greeting } from './metered-server-process.ts'
 
 const script = fileURLToPath(new URL('./metered-server-process.ts', import.meta.url))
@@ -23,9 +23,9 @@ export async function startMeteredServer(settings: Record<string, string> = {}) 
     answer = Promise.withResolvers()
     return message as T
   }
-  const ask = (what: 'begin' | 'read'): Promise<Reading> => {
+  const ask = (what: 'begin' | 'read'): Promise<CpuReading> => {
     child.send(what)
-    return reply<Reading>()
+    return reply<CpuReading>()
   }
   const { url, bareUrl, names } = await reply<Greeting>()
   const known = new Map(names)
@@ -39,7 +39,7 @@ export async function startMeteredServer(settings: Record<string, string> = {}) 
       return value
     },
     /** What the server took while the work was done. */
-    async measure<T>(work: () => Promise<T>): Promise<Reading & { readonly result: T }> {
+    async measure<T>(work: () => Promise<T>): Promise<CpuReading & { readonly result: T }> {
       await ask('begin')
       const result = await work()
       return { ...(await ask('read')), result }

@@ -12,11 +12,11 @@ export type OgcWorld = {
   readonly ids: Readonly<Record<'cities' | 'grid' | 'plain' | 'view' | 'zones', string>>
   create(body: object): Promise<string>
   /** Asks an address, or a path below the landing page, with the tenant's public key. */
-  get(address: string, headers?: Record<string, string>): Promise<Answered>
+  get(address: string, headers?: Record<string, string>): Promise<OgcReply>
   close(): Promise<void>
 }
 
-export type Answered = {
+export type OgcReply = {
   readonly status: number
   readonly type: string
   readonly headers: Headers
@@ -80,7 +80,7 @@ export async function ogcWorld(): Promise<OgcWorld> {
     view: await create({ type: 'sql', name: 'view', source: 'SELECT id, name, geom FROM cities' }),
   }
   const root = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}/ogc`
-  const get = async (address: string, headers: Record<string, string> = {}): Promise<Answered> => {
+  const get = async (address: string, headers: Record<string, string> = {}): Promise<OgcReply> => {
     const url = address.startsWith('http') ? address : `${root}${address}`
     const reply = await fetch(url, { headers: { 'x-api-key': own.public, ...headers } })
     const text = await reply.text()
@@ -96,7 +96,7 @@ export async function ogcWorld(): Promise<OgcWorld> {
   return { app, own, schema, root, ids, create, get, close }
 }
 
-export type Link = { href: string; rel: string; type?: string; title?: string; templated?: boolean }
+export type OgcReplyLink = { href: string; rel: string; type?: string; title?: string; templated?: boolean }
 
-export const linkOf = (links: readonly Link[], rel: string, type?: string): Link | undefined =>
+export const linkOf = (links: readonly OgcReplyLink[], rel: string, type?: string): OgcReplyLink | undefined =>
   links.find((link) => link.rel === rel && (type === undefined || link.type === type))

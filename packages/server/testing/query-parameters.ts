@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { Fields, Schema } from './api-document.ts'
+import type { Schema, SchemaFields } from './api-document.ts'
 import { encode, goodJson } from './hostile-values.ts'
 import { textOf, valueFor } from './schema-values.ts'
 
@@ -7,7 +7,7 @@ export type Pair = readonly [string, string]
 export type Pairs = Pair[]
 
 /** A query parameter by its name where that has a meaning of its own, otherwise by its schema. */
-export function parameterOf(name: string, schema: Schema, record: Fields): Arbitrary<Pairs> {
+export function parameterOf(name: string, schema: Schema, record: SchemaFields): Arbitrary<Pairs> {
   const fields = Object.keys(record)
   const plain = fields.filter((field) => record[field]?.type === 'string')
   const joins = fields.filter((field) => {
@@ -70,7 +70,7 @@ export const operators = [
 ]
 
 /** A filter in its two forms: a deep object, or the JSON text of one. */
-function anyFilter(record: Fields): Arbitrary<Pairs> {
+function anyFilter(record: SchemaFields): Arbitrary<Pairs> {
   const conditions = Object.entries(record).flatMap(([name, schema]) =>
     conditionsOf(schema).map((condition) => condition.map((inner) => ({ [name]: inner }))),
   )

@@ -1,11 +1,11 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { Draft } from './draft.ts'
+import type { RequestDraft } from './draft.ts'
 import { encode, encodedTexts, hostileJson, hostileText } from './hostile-values.ts'
 import { deepObject, operators, type Pair } from './query-parameters.ts'
 
 /** The same request with one thing wrong with it (or, by luck, still right). */
-export function withOneFault(draft: Draft): Arbitrary<Draft> {
-  const faults: Arbitrary<Draft>[] = [
+export function withOneFault(draft: RequestDraft): Arbitrary<RequestDraft> {
+  const faults: Arbitrary<RequestDraft>[] = [
     hostilePair.map((pair) => ({ ...draft, query: [...draft.query, pair] })),
     hostileHeader.map((header) => ({ ...draft, headers: { ...draft.headers, ...header } })),
   ]
@@ -178,7 +178,7 @@ const anyRawBody = fc.oneof(
     'NaN',
   ),
 )
-export const anyGarbage: Arbitrary<Partial<Draft>> = fc.oneof(
+export const anyGarbage: Arbitrary<Partial<RequestDraft>> = fc.oneof(
   anyRawBody.map((rawBody) => ({ rawBody })),
   fc
     .tuple(anyRawBody, fc.constantFrom(...contentTypes))

@@ -1,14 +1,14 @@
 import fc, { type Arbitrary } from 'fast-check'
 import {
-  type Content,
   type Document,
-  type Fields,
-  type Operation,
+  type DocumentedOperation,
+  type MediaTypes,
   operationsOf,
   recordOf,
   resourceOf,
+  type SchemaFields,
 } from './api-document.ts'
-import { type Attempt, type Draft, type Principal, written } from './draft.ts'
+import { type Principal, type RawRequest, type RequestDraft, written } from './draft.ts'
 import { anyName, encode, goodJson } from './hostile-values.ts'
 import { type Pairs, parameterOf } from './query-parameters.ts'
 import { anyGarbage, withOneFault } from './request-faults.ts'
@@ -19,7 +19,7 @@ import { membersOf, often, valueFor } from './schema-values.ts'
 export function anyRequest(
   document: Document,
   principals: readonly (readonly [number, Principal])[],
-): Arbitrary<Attempt> {
+): Arbitrary<RawRequest> {
   const drafts = principals.map(([weight, principal]) => {
     const operations = operationsOf(document).map((operation) => ({
       // What takes neither parameters nor a body has little to go wrong.
@@ -31,7 +31,7 @@ export function anyRequest(
   return fc.oneof(...drafts).map(written)
 }
 
-function requestTo(document: Document, operation: Operation, principal: Principal): Arbitrary<Draft> {
+function requestTo(document: Document, operation: DocumentedOperation, principal: Principal): Arbitrary<RequestDraft> {
   const valid = validDraft(document, operation, principal)
   const { avoids } = hintFor(operation.entry)
   const drafts = fc.oneof(
@@ -43,7 +43,7 @@ function requestTo(document: Document, operation: Operation, principal: Principa
 }
 
 /** The plainest requests to an operation: nothing that can be left out, and the body of the example. */
-export function plainRequest(operation: Operation, principal: Principal): Arbitrary<Attempt> {
+export function plainRequest(operation: DocumentedOperation, principal: Principal): Arbitrary<RawRequest> {
   const { method, path, entry } = operation
   const { bodies: [fitting] = [], forms: [form] = [], headers, avoids } = hintFor(entry)
   const [type = '', content] = contentOf(operation)
@@ -55,7 +55,7 @@ export function plainRequest(operation: Operation, principal: Principal): Arbitr
       references,
       query: needed(hintFor(entry)),
     })
-    .map(({ params, credential, references, query }): Draft => {
+    .map(({ params, credential, references, query }): RequestDraft => {
       const draft = {
         method,
         path,
@@ -83,7 +83,7 @@ function needed({ needs = [], parameters = {} }: Partial<Hint>): Arbitrary<Pairs
   )
 }
 
-function validDraft(document: Document, operation: Operation, principal: Principal): Arbitrary<Draft> {
+function validDraft(document: Document, operation: DocumentedOperation, principal: Principal): Arbitrary<RequestDraft> {
   const { path, method, entry } = operation
   const { record = recordOf(document, entry), parameters = {} } = hintFor(entry)
   const named = (place: string) => entry.parameters.filter((parameter) => parameter.in === place)
@@ -101,7 +101,7 @@ function validDraft(document: Document, operation: Operation, principal: Princip
       body: bodyOf(operation, record, principal),
     })
     .map(
-      ({ params, query, conditions, credential, body }): Draft => ({
+      ({ params, query, conditions, credential, body }): RequestDraft => ({
         method,
         path,
         params,
@@ -112,7 +112,10 @@ function validDraft(document: Document, operation: Operation, principal: Princip
     )
 }
 
-function paramsOf({ path, method, entry }: Operation, principal: Principal): Arbitrary<Record<string, string>> {
+function paramsOf(
+  { path, method, entry }: DocumentedOperation,
+  principal: Principal,
+): Arbitrary<Record<string, string>> {
   const resource = resourceOf(path)
   // Also to delete a key of metadata: with `..` for the key, the address is the record's.
   const ids = (method === 'DELETE' ? principal.expendable : principal.ids)[resource] ?? []
@@ -136,7 +139,7 @@ function segmentOf(name: string, ids: readonly string[]): Arbitrary<string> {
 
 const anyTag = fc.constantFrom('*', '"1"', '"2"', 'W/"1"', '"1", "2"', '"99999999999999999999"', '""')
 
-function credentialOf({ keys, applications }: Principal): Arbitrary<Pick<Draft, 'query' | 'headers'>> {
+function credentialOf({ keys, applications }: Principal): Arbitrary<Pick<RequestDraft, 'query' | 'headers'>> {
   const place = fc.constantFrom('x-api-key', 'x-api-key', 'x-svc-api-key', 'api-key')
   return fc
     .tuple(fc.constantFrom(...keys), place, fc.constantFrom(...applications))
@@ -149,10 +152,10 @@ function credentialOf({ keys, applications }: Principal): Arbitrary<Pick<Draft, 
     }))
 }
 
-type Body = Pick<Draft, 'body' | 'rawBody'> & { readonly headers?: Record<string, string> }
+type Body = Pick<RequestDraft, 'body' | 'rawBody'> & { readonly headers?: Record<string, string> }
 
 /** A body by its schema. Where the example has a value it is mostly taken: schemas do not tell all that makes a style. */
-function bodyOf(operation: Operation, record: Fields, principal: Principal): Arbitrary<Body> {
+function bodyOf(operation: DocumentedOperation, record: SchemaFields, principal: Principal): Arbitrary<Body> {
   const [type = '', content] = contentOf(operation)
   if (!content) return fc.constant({})
   const { schema, example } = content
@@ -188,7 +191,10 @@ function bodyOf(operation: Operation, record: Fields, principal: Principal): Arb
 }
 
 /** The members that name another record: `databaseId` is one of the databases. */
-function referencesIn(content: Content[string] | undefined, principal: Principal): Record<string, Arbitrary<string>> {
+function referencesIn(
+  content: MediaTypes[string] | undefined,
+  principal: Principal,
+): Record<string, Arbitrary<string>> {
   const names = Object.keys(content?.schema.properties ?? {})
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -198,7 +204,7 @@ function referencesIn(content: Content[string] | undefined, principal: Principal
   )
 }
 
-const contentOf = ({ entry }: Operation) => Object.entries(entry.requestBody?.content ?? {})[0] ?? []
+const contentOf = ({ entry }: DocumentedOperation) => Object.entries(entry.requestBody?.content ?? {})[0] ?? []
 const isJson = (type: string): boolean => /[/+]json$/.test(type)
 const otherBody = (type: string, body: unknown): Body => ({
   rawBody: body instanceof Uint8Array ? body : String(body ?? ''),

@@ -1,5 +1,5 @@
-import type { Entry, Fields } from './api-document.ts'
-import type { Draft } from './draft.ts'
+import type { OperationEntry, SchemaFields } from './api-document.ts'
+import type { RequestDraft } from './draft.ts'
 
 /** What the document cannot tell of an operation. Most need none of it. */
 export type Hint = {
@@ -16,9 +16,9 @@ export type Hint = {
   /** Headers that it always gets. */
   readonly headers?: Readonly<Record<string, string>>
   /** The fields of what is answered. */
-  readonly record?: Fields
+  readonly record?: SchemaFields
   /** The requests never to send, because they would spoil all that come after. */
-  avoids?(draft: Draft): boolean
+  avoids?(draft: RequestDraft): boolean
 }
 
 /** Not among the databases that requests change: what is stored without a database, or in this one, can be reached. */
@@ -31,7 +31,7 @@ const homeTable = ['~datasets.home~', '~datasets.home~']
 const servedAgent = '~agents.own.0~'
 
 /** The table, the query and the web service of the datasets have these. */
-const places: Fields = {
+const places: SchemaFields = {
   id: { type: 'integer' },
   name: { type: 'string' },
   seen: { type: 'string', format: 'date-time' },
@@ -68,7 +68,7 @@ const unsaid = {
 const person = { email: '~person.email~', applicationId: '~applications.own~' }
 
 /** A master key may change what is another tenant's, which is to stay as it is. */
-const isMasterElsewhere = ({ params: { id = '' }, headers, query = [] }: Draft): boolean =>
+const isMasterElsewhere = ({ params: { id = '' }, headers, query = [] }: RequestDraft): boolean =>
   id.includes('.foreign.') && JSON.stringify([headers, query]).includes('~key.master~')
 
 const hints: readonly Hint[] = [
@@ -232,7 +232,7 @@ const hints: readonly Hint[] = [
 ]
 
 /** All that is known of an operation. */
-export function hintFor({ operationId }: Pick<Entry, 'operationId'>): Partial<Hint> {
+export function hintFor({ operationId }: Pick<OperationEntry, 'operationId'>): Partial<Hint> {
   return hints.find(({ operations }) => operations.test(operationId)) ?? {}
 }
 

@@ -26,12 +26,12 @@ export const loggedIn = Buffer.concat([authenticationOk, backendKey, ready])
 export const complete = (command = 'SET'): Buffer => Buffer.concat([message('C', `${command}\0`), ready])
 
 /** What a client says, one message at a time; `code` is empty for the first ones, which have none. */
-export type Heard = { readonly code: string; readonly body: Buffer }
+export type ClientMessage = { readonly code: string; readonly body: Buffer }
 
 export type Rogue = { readonly port: number; readonly connections: number; close(): Promise<void> }
 
 /** A server for each of whose connections `talk` is called once, and its answer for each message. */
-export async function startRogue(talk: (socket: Socket) => (heard: Heard) => void): Promise<Rogue> {
+export async function startRogue(talk: (socket: Socket) => (heard: ClientMessage) => void): Promise<Rogue> {
   const sockets = new Set<Socket>()
   let connections = 0
   const server = createServer((socket) => {
@@ -65,7 +65,7 @@ async function listen(server: Server): Promise<number> {
 const sslRequestCode = 80_877_103
 
 /** Cuts what a client says into messages. */
-function frames(hear: (heard: Heard) => void): (chunk: Buffer) => void {
+function frames(hear: (heard: ClientMessage) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0)
   let hasStarted = false
   return (chunk) => {
@@ -85,13 +85,14 @@ function frames(hear: (heard: Heard) => void): (chunk: Buffer) => void {
   }
 }
 
-export const isSslRequest = ({ code, body }: Heard): boolean => code === '' && body.readInt32BE(0) === sslRequestCode
+export const isSslRequest = ({ code, body }: ClientMessage): boolean =>
+  code === '' && body.readInt32BE(0) === sslRequestCode
 
 /** Says `login` to whoever connects and `answer` to each statement. */
 export const sayAlways =
   (login: Uint8Array, answer: Uint8Array) =>
   (socket: Socket) =>
-  ({ code }: Heard): void => {
+  ({ code }: ClientMessage): void => {
     if (code === '') socket.write(login)
     else if (code === 'Q' || code === 'S') socket.write(answer)
   }

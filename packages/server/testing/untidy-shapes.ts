@@ -1,3 +1,4 @@
+import type { Tile } from '../src/data/tiles/mvt/projection.ts'
 /** Polygons as careless people and programs make them, as rings of places in a tile: [0, 0] is its north-west corner, [1, 1] the other. */
 
 export type Ring = [number, number][]
@@ -8,7 +9,6 @@ export type UntidyShape = {
   /** To be tried also so large that the database cuts it, which takes a while. */
   readonly isCut: boolean
 }
-export type Tile = { readonly z: number; readonly x: number; readonly y: number }
 
 const inside: Tile = { z: 4, x: 8, y: 5 }
 /** At the antimeridian and at the poles. */

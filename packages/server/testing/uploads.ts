@@ -10,7 +10,7 @@ import { type Tenant, type TestApp, testApp } from './harness.ts'
 export type UploadApp = Awaited<ReturnType<typeof uploadApp>>
 export type UploadServer = Awaited<ReturnType<typeof openUploads>>
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever was answered
-export type Answer = { status: number; body: any; headers: Headers }
+export type UploadReply = { status: number; body: any; headers: Headers }
 type File = { readonly name: string; readonly bytes: string | Uint8Array }
 
 /** A service on a database of its own. */
@@ -37,18 +37,23 @@ async function openUploads(app: TestApp, http: TestApp['http'], directory: strin
   await http.listen({ port: 0, host: '127.0.0.1' })
   const address = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
 
-  async function call(method: string, path: string, init: RequestInit = {}, key = tenant.developer): Promise<Answer> {
+  async function call(
+    method: string,
+    path: string,
+    init: RequestInit = {},
+    key = tenant.developer,
+  ): Promise<UploadReply> {
     const headers = { 'x-api-key': key, ...(init.headers as Record<string, string>) }
     const reply = await fetch(`${address}${path}`, { ...init, method, headers })
     const text = await reply.text()
     return { status: reply.status, body: text === '' ? undefined : JSON.parse(text), headers: reply.headers }
   }
 
-  const send = (file: File, fields: Record<string, string> = {}, key = tenant.developer): Promise<Answer> =>
+  const send = (file: File, fields: Record<string, string> = {}, key = tenant.developer): Promise<UploadReply> =>
     call('POST', '/api/v1/uploads', { body: formOf(file, fields) }, key)
 
   /** The record once it has ended. */
-  async function ended(id: string, key = tenant.developer): Promise<Answer['body']> {
+  async function ended(id: string, key = tenant.developer): Promise<UploadReply['body']> {
     for (let tries = 0; tries < 60; tries++) {
       const { body } = await call('GET', `/api/v1/uploads/${id}`, { headers: { prefer: 'wait=5' } }, key)
       if (!['pending', 'processing'].includes(body.status)) return body

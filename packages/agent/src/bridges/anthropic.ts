@@ -5,7 +5,7 @@ import type { FinishReason, Usage } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { serverSentEvents } from './server-sent-events.ts'
 import { piecesOf, type Step, type ToolCallPiece, type Turn } from './steps.ts'
-import { answerWithTools, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
+import { answerWithTools, type Offer, type ToolOptions, type ToolUse } from './tool-loop.ts'
 import { below, type Fetch, parseJson, providerAnswered } from './upstream.ts'
 
 export type AnthropicOptions = ToolOptions & {
@@ -88,7 +88,7 @@ function offered(offer: Offer | undefined): object {
 }
 
 /** The assistant's turn and the tool results. Text blocks must not be empty. */
-const used = ({ text }: Turn, all: readonly Used[]): ChatMessage[] => [
+const used = ({ text }: Turn, all: readonly ToolUse[]): ChatMessage[] => [
   {
     role: 'assistant',
     content: [

@@ -4,7 +4,7 @@ import type { FinishReason } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { lines } from './lines.ts'
 import { piecesOf, type Step, type Turn, type WrittenCall } from './steps.ts'
-import { answerWithTools, functionsOf, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
+import { answerWithTools, functionsOf, type Offer, type ToolOptions, type ToolUse } from './tool-loop.ts'
 import { below, type Fetch, parseJson, providerAnswered } from './upstream.ts'
 
 export type OllamaOptions = ToolOptions & {
@@ -60,7 +60,7 @@ function offered(offer: Offer | undefined): object {
   return { tools: functionsOf(offer) }
 }
 
-const used = ({ text }: Turn, all: readonly Used[]): ChatMessage[] => [
+const used = ({ text }: Turn, all: readonly ToolUse[]): ChatMessage[] => [
   {
     role: 'assistant',
     content: text,

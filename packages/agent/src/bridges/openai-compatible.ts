@@ -5,7 +5,7 @@ import type { FinishReason, Usage } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { serverSentEvents } from './server-sent-events.ts'
 import { piecesOf, type Step, type Turn, type WrittenCall } from './steps.ts'
-import { answerWithTools, functionsOf, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
+import { answerWithTools, functionsOf, type Offer, type ToolOptions, type ToolUse } from './tool-loop.ts'
 import { below, type Fetch, parseJson, providerAnswered } from './upstream.ts'
 
 export type OpenAiCompatibleOptions = ToolOptions & {
@@ -77,7 +77,7 @@ function offered(offer: Offer | undefined): object {
   return { tools: functionsOf(offer), ...(!offer.mayCall && { tool_choice: 'none' }) }
 }
 
-const used = ({ text }: Turn, all: readonly Used[]): ChatMessage[] => [
+const used = ({ text }: Turn, all: readonly ToolUse[]): ChatMessage[] => [
   {
     role: 'assistant',
     content: text || null,

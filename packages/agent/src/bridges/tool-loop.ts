@@ -18,7 +18,7 @@ export type ToolOptions = {
 export type Offer = { readonly specs: readonly ToolSpec[]; readonly mayCall: boolean }
 
 /** A tool call and its result. */
-export type Used = { readonly call: ToolCall; readonly input: object; readonly result: ToolResult }
+export type ToolUse = { readonly call: ToolCall; readonly input: object; readonly result: ToolResult }
 
 /** The request and message formats of a provider. */
 export type Dialect<Message> = {
@@ -28,7 +28,7 @@ export type Dialect<Message> = {
   /** Parses the provider's response stream into the steps of a turn. */
   steps(text: AsyncIterable<string>): AsyncIterable<Step>
   /** The turn and the results of its calls, as messages for the next request. */
-  used(turn: Turn, used: readonly Used[]): readonly Message[]
+  used(turn: Turn, used: readonly ToolUse[]): readonly Message[]
 }
 
 type Ask<Message> = (messages: readonly Message[], offer: Offer | undefined) => Promise<AsyncIterable<Step>>
@@ -106,7 +106,7 @@ function createUse(toolbox: Toolbox, invocation: Invocation) {
     return { ...rest, text: short === text ? text : `${short}\n[cut off: ask for less]` }
   }
 
-  async function carryOut(call: ToolCall, index: number): Promise<Used> {
+  async function carryOut(call: ToolCall, index: number): Promise<ToolUse> {
     const input = readInput(call.input)
     if (index >= bounds.callsPerRound) {
       const result = failed(`Only ${bounds.callsPerRound} tools can be called at once. Call this one again.`)
@@ -126,8 +126,8 @@ function createUse(toolbox: Toolbox, invocation: Invocation) {
     return { call, input, result: bounded(result) }
   }
 
-  return async (calls: readonly ToolCall[]): Promise<Used[]> => {
-    const used: Used[] = []
+  return async (calls: readonly ToolCall[]): Promise<ToolUse[]> => {
+    const used: ToolUse[] = []
     for (const [index, call] of calls.entries()) used.push(await carryOut(call, index))
     return used
   }

@@ -17,13 +17,13 @@ export interface MapRequest {
   id?: string | undefined
 }
 
-export interface StatusLineProps {
+export interface MapStatusLineProps {
   /** The page's last request; without one, tiles are timed. */
   request?: MapRequest | undefined
   children?: ReactNode
 }
 
-export function StatusLine({ request, children }: StatusLineProps): ReactElement {
+export function StatusLine({ request, children }: MapStatusLineProps): ReactElement {
   const { gl } = useMap()
   const coordinate = useRef<HTMLSpanElement>(null)
   const zoom = useRef<HTMLSpanElement>(null)

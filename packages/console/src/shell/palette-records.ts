@@ -10,14 +10,14 @@ import type { Command, Navigate } from './palette-commands.ts'
 const quietMs = 150
 const shownOfEach = 6
 
-type Found = { id: string; name: string }
+type RecordMatch = { id: string; name: string }
 
 interface Kind {
   title: string
   aclClass: AclClass
   icon: IconName
   to(id: string): string
-  find(client: Client, filter: { name: { $iLike: string } }, signal: AbortSignal): Promise<Found[]>
+  find(client: Client, filter: { name: { $iLike: string } }, signal: AbortSignal): Promise<RecordMatch[]>
 }
 
 const fields = ['id', 'name'] as const

@@ -1,11 +1,11 @@
 /** Separates dropped files from folders, which a browser cannot send as one file. */
-export interface Dropped {
+export interface DroppedFiles {
   files: File[]
   folders: string[]
 }
 
-export function readDropped({ items, files }: DataTransfer): Dropped {
-  const dropped: Dropped = { files: [], folders: [] }
+export function readDropped({ items, files }: DataTransfer): DroppedFiles {
+  const dropped: DroppedFiles = { files: [], folders: [] }
   for (const item of items) {
     if (item.kind !== 'file') continue
     const entry = item.webkitGetAsEntry?.()

@@ -4,7 +4,7 @@
  */
 import { ApiError, type Client, type Upload } from '@graticule/client'
 
-export interface Watched {
+export interface WatchedUploads {
   /** The running uploads and those whose overviews are built, oldest first. */
   unfinished(): readonly Upload[]
   /** `gone`: ids that no longer exist. */
@@ -24,7 +24,7 @@ const leastMs = 250
 const atOnce = 50
 
 /** `wake` polls at once, for a new upload. */
-export function createUploadWatch(client: Client, watched: Watched): { wake(): void; stop(): void } {
+export function createUploadWatch(client: Client, watched: WatchedUploads): { wake(): void; stop(): void } {
   const ending = new AbortController()
   let waiting = new AbortController()
   let isRunning = false

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { freeRecord } from '../api/http/input/bounded-schemas.ts'
-import { type BaseServices, type Draft, defineResource, type Entity, field } from '../api/resource/resource.ts'
+import { type BaseServices, defineResource, type Entity, type EntityDraft, field } from '../api/resource/resource.ts'
 import type { Db } from '../kernel/db/db.ts'
 import { sql } from '../kernel/db/sql.ts'
 import { invalid } from '../kernel/errors.ts'
@@ -42,7 +42,7 @@ type RecordServices = BaseServices & {
 }
 
 /** The associated data under which the secrets of an application's agents are encrypted. */
-export const secretsPlace = (applicationId: string): string => `agents.secrets.${applicationId}`
+export const secretsAssociatedData = (applicationId: string): string => `agents.secrets.${applicationId}`
 
 /** The resource of agents. No field is required: a worker that connects is enough to serve one. */
 export const agent = defineResource<RecordServices>({
@@ -87,11 +87,11 @@ export const agent = defineResource<RecordServices>({
     if (isGiven && agents.bridges.serves(values.type ?? previous?.type)) checkBridge(draft)
     await keepSecretsHome(db, draft)
     if (values.secrets === undefined || values.secrets === null) return values
-    return { ...values, secrets: secrets.seal(JSON.stringify(values.secrets), secretsPlace(applicationId)) }
+    return { ...values, secrets: secrets.seal(JSON.stringify(values.secrets), secretsAssociatedData(applicationId)) }
   },
 })
 
-function checkBridge({ values, previous }: Draft): void {
+function checkBridge({ values, previous }: EntityDraft): void {
   const { type, config } = { ...previous, ...values }
   if (!isBridgeType(type)) return
   readBridgeSettings(type, config)
@@ -99,7 +99,7 @@ function checkBridge({ values, previous }: Draft): void {
 }
 
 /** Secrets must be sent anew with a new address, or write on an agent would be enough to steal its secrets. */
-async function keepSecretsHome(db: Db, { values, previous }: Draft): Promise<void> {
+async function keepSecretsHome(db: Db, { values, previous }: EntityDraft): Promise<void> {
   if (!previous || values.secrets !== undefined) return
   const { type, config } = { ...previous, ...values }
   const destination = destinationOf(type, config)

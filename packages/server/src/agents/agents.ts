@@ -4,41 +4,46 @@ import { unwatched, type Watch } from '../kernel/concurrency/work-watch.ts'
 import type { Db } from '../kernel/db/db.ts'
 import { report } from '../kernel/events.ts'
 import type { Agent } from './agent.ts'
-import type { Bridges, Load } from './bridges/bridges.ts'
+import type { BridgeLoad, Bridges } from './bridges/bridges.ts'
 import { watchDeletedAgents } from './deleted-agents.ts'
 import { recallTurns } from './history/conversation-memory.ts'
-import { createHistory, type Entry, type History } from './history/history.ts'
-import { beginInvocation, type Client, type Invocation } from './invocation/invocation.ts'
+import { createHistory, type History, type InvocationRecord } from './history/history.ts'
+import { beginInvocation, type Invocation, type InvocationClient } from './invocation/invocation.ts'
 import { offerInTurn } from './invocation/offer.ts'
 import type { Question } from './invocation/question.ts'
 import type { Tracing } from './invocation/tracing.ts'
-import type { Limits } from './limits.ts'
+import type { AgentLimits } from './limits.ts'
 import { createDetachingMap } from './workers/detaching-map.ts'
-import type { Bus } from './workers/remote-runs.ts'
+import type { ReplicaBus } from './workers/remote-runs.ts'
 import { createRemoteWorkers, type RemoteWorkers } from './workers/remote-workers.ts'
 import { startReplicaHeartbeat } from './workers/replica-heartbeat.ts'
 import { createUpgrades, type Upgrades } from './workers/websocket-upgrade.ts'
 import { createWorkers, type WorkerInfo, type Workers } from './workers/workers.ts'
 
 /** The fields of an agent that come from its connections and not from its row. */
-export type Live = { status: 'online' | 'draining' | 'offline'; workers: number; capacity: number; inFlight: number }
+export type AgentStatus = {
+  status: 'online' | 'draining' | 'offline'
+  workers: number
+  capacity: number
+  inFlight: number
+}
 
 /** The agents of this installation, as this replica reaches them: its own workers, those of other replicas, and bridges. */
 export type Agents = {
   readonly replicaId: string
-  readonly limits: Limits
+  readonly limits: AgentLimits
   readonly tracing: Tracing
   readonly workers: Workers
   readonly upgrades: Upgrades
   readonly history: History
   readonly bridges: Bridges
-  begin(question: Question, client: Client): Invocation
+  begin(question: Question, client: InvocationClient): Invocation
   /** The number of invocations whose client is at this replica. */
   inFlight(): number
   /** Cancels an invocation on whichever replica has its client. */
   stop(replicaId: string, invocationId: string): void
   workersOf(agentId: string): WorkerInfo[]
-  live(agent: { id: string; type?: unknown; config?: unknown }): Live
+  live(agent: { id: string; type?: unknown; config?: unknown }): AgentStatus
   /** Closes the connections of agents that were deleted, without waiting for the next periodic check. */
   recheck(): Promise<void>
   attach(http: FastifyInstance): void
@@ -48,9 +53,9 @@ export type Agents = {
 
 export type AgentsOptions = {
   db: Db
-  bus: Bus
+  bus: ReplicaBus
   bridges: Bridges
-  limits: Limits
+  limits: AgentLimits
   tracing: Tracing
   /** Watches the heartbeat. */
   watch?: Watch | undefined
@@ -88,7 +93,7 @@ export function createAgents({
     active.get(invocationId)?.end('cancelled', 'The invocation was cancelled.', 'admin')
   }
 
-  function onOver({ id, question }: Invocation, entry: Entry): void {
+  function onOver({ id, question }: Invocation, entry: InvocationRecord): void {
     active.delete(id)
     question.trace.end?.(entry)
     reportEnd(log, entry)
@@ -140,7 +145,7 @@ export function createAgents({
   }
 }
 
-function reportEnd(log: AgentsOptions['log'], entry: Entry): void {
+function reportEnd(log: AgentsOptions['log'], entry: InvocationRecord): void {
   const { id, agentId, status, statusCode, errorCode, durationMs, ttfbMs } = entry
   report('invocation', {
     code: status === 'succeeded' ? 'ok' : (errorCode ?? status),
@@ -153,7 +158,7 @@ function reportEnd(log: AgentsOptions['log'], entry: Entry): void {
   )
 }
 
-function liveOf(infos: readonly WorkerInfo[], own: Load | undefined): Live {
+function liveOf(infos: readonly WorkerInfo[], own: BridgeLoad | undefined): AgentStatus {
   const online = infos.filter(({ status }) => status === 'online')
   return {
     status: own || online.length > 0 ? 'online' : infos.length > 0 ? 'draining' : 'offline',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { echo, type Job } from '../../testing/agent-worker.ts'
+import { echo, type WorkerJob } from '../../testing/agent-worker.ts'
 import { type AgentWorld, agentWorld, until } from '../../testing/agent-world.ts'
 
 // One database is enough: workers and callers meet in memory; invoke.test.ts and ownership.test.ts write the history to both.
@@ -22,7 +22,7 @@ before(async () => {
 after(() => world.close())
 
 /** Accepts, starts, and waits until it is told to stop. */
-const endless = async ({ send, cancelled }: Job) => {
+const endless = async ({ send, cancelled }: WorkerJob) => {
   send({ t: 'accept' })
   send({ t: 'start' })
   await cancelled
@@ -128,7 +128,7 @@ describe('a client that leaves', () => {
 
   test('gets the slot of a worker that ignores it back after the grace, and its late words are ignored', async () => {
     const agentId = await world.agent()
-    const { promise: job, resolve } = Promise.withResolvers<Job>()
+    const { promise: job, resolve } = Promise.withResolvers<WorkerJob>()
     await world.worker(
       agentId,
       (one) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { echo, type Job } from '../../testing/agent-worker.ts'
+import { echo, type WorkerJob } from '../../testing/agent-worker.ts'
 import { type AgentWorld, agentWorld, until } from '../../testing/agent-world.ts'
 
 // One database is enough: workers and callers meet in memory; invoke.test.ts and ownership.test.ts write the history to both.
@@ -40,7 +40,7 @@ describe('before an agent is asked', () => {
       const agentId = await world.agent({ maxConcurrency: 1 })
       assert.equal((await world[mode](agentId, {})).status, 400)
       assert.equal((await world[mode](agentId, { input: 'x' })).status, 503)
-      const worker = await world.worker(agentId, ({ send }: Job) => {
+      const worker = await world.worker(agentId, ({ send }: WorkerJob) => {
         send({ t: 'accept' })
         send({ t: 'start' })
       })
@@ -61,7 +61,7 @@ describe('a worker that does not take the call', () => {
     test(`because of its input is 400 agent_rejected, and no other worker is asked (${mode})`, async () => {
       const agentId = await world.agent()
       let asked = 0
-      const refuse = ({ send }: Job) => {
+      const refuse = ({ send }: WorkerJob) => {
         asked++
         send({ t: 'reject', code: 'invalid_input', message: 'No maps of Atlantis' })
       }
@@ -96,7 +96,7 @@ describe('a worker that does not take the call', () => {
 })
 
 describe('an invoke that fails when some of its answer has come', () => {
-  const cases: [string, number, string, object, (job: Job) => unknown][] = [
+  const cases: [string, number, string, object, (job: WorkerJob) => unknown][] = [
     ['rejected', 400, 'agent_rejected', {}, ({ send }) => send({ t: 'error', code: 'rejected', message: 'no' })],
     ['failed', 500, 'agent_failed', {}, ({ send }) => send({ t: 'error', code: 'failed', message: 'no' })],
     ['too long', 500, 'agent_failed', {}, ({ send }) => send({ t: 'delta', text: 'x'.repeat(100_000) })],

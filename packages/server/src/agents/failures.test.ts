@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { echo, type Job } from '../../testing/agent-worker.ts'
+import { echo, type WorkerJob } from '../../testing/agent-worker.ts'
 import { type AgentWorld, agentWorld, until } from '../../testing/agent-world.ts'
 
 // One database is enough: workers and callers meet in memory; invoke.test.ts and ownership.test.ts write the history to both.
@@ -25,7 +25,7 @@ type Case = {
   code: string
   status: number
   agent?: object
-  handle(job: Job): unknown
+  handle(job: WorkerJob): unknown
 }
 
 const cases: Case[] = [
@@ -239,7 +239,7 @@ describe('an agent', () => {
   test('whose slots are all taken is 429 with Retry-After', async () => {
     const agentId = await world.agent()
     const { promise: go, resolve: finish } = Promise.withResolvers<void>()
-    const slow = async ({ send }: Job) => {
+    const slow = async ({ send }: WorkerJob) => {
       send({ t: 'accept' })
       send({ t: 'start' })
       await go

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { echo, type Job } from '../../testing/agent-worker.ts'
+import { echo, type WorkerJob } from '../../testing/agent-worker.ts'
 import { type AgentWorld, agentWorld } from '../../testing/agent-world.ts'
 
 // One database is enough: ownership.test.ts invokes agents, by workers and with their history, on both.
@@ -49,7 +49,7 @@ describe('an agent that is served', () => {
 
 test('characters that the worker cuts in two arrive whole', async () => {
   const agentId = await world.agent()
-  await world.worker(agentId, ({ send }: Job) => {
+  await world.worker(agentId, ({ send }: WorkerJob) => {
     send({ t: 'accept' })
     for (const half of ['a\ud83d', '\ude00', '\ud83d', '\ude01b', 'end\ud83d']) send({ t: 'delta', text: half })
     send({ t: 'done' })
@@ -71,7 +71,7 @@ test('no text of a worker can end a frame or begin one', async () => {
     ],
   ]
   const agentId = await world.agent()
-  await world.worker(agentId, ({ send }: Job) => {
+  await world.worker(agentId, ({ send }: WorkerJob) => {
     send({ t: 'accept' })
     for (const text of nasty) send({ t: 'delta', text })
     send({ t: 'done', model: 'm\n\nevent: error\ndata: {}\n\n' })

@@ -1,7 +1,7 @@
 import type { Config } from '../kernel/settings/config.ts'
 
 /** Limits for agents, workers and clients, from the settings `AGENT_…`. */
-export type Limits = ReturnType<typeof limitsOf>
+export type AgentLimits = ReturnType<typeof limitsOf>
 
 export const limitsOf = (config: Pick<Config, Extract<keyof Config, `AGENT_${string}`>>) => ({
   inputBytes: config.AGENT_INPUT_BYTES,

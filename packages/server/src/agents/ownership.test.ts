@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import type { Job } from '../../testing/agent-worker.ts'
+import type { WorkerJob } from '../../testing/agent-worker.ts'
 import { type AgentWorld, agentWorld } from '../../testing/agent-world.ts'
 import { sql } from '../kernel/db/sql.ts'
 
@@ -24,7 +24,7 @@ async function newUser() {
 }
 
 /** Answers with what was said before, or a word of its own. */
-function recite({ send, invoke }: Job): void {
+function recite({ send, invoke }: WorkerJob): void {
   send({ t: 'accept' })
   send({ t: 'delta', text: (invoke.messages ?? []).map(({ content }) => content).join('|') || 'nothing' })
   send({ t: 'done' })

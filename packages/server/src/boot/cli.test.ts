@@ -4,14 +4,14 @@ import { rm, stat } from 'node:fs/promises'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type Environment, runCommandLine, type Server, startServer } from '../../testing/command-line.ts'
+import { type CommandEnvironment, runCommandLine, type ServerProcess, startServer } from '../../testing/command-line.ts'
 import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import { makeDatabaseDirectory } from '../../testing/database-directory.ts'
 import { until } from '../../testing/until.ts'
 
 let directory: string
 let database: TestDatabase | undefined
-let env: Environment
+let env: CommandEnvironment
 
 before(async () => {
   directory = await makeDatabaseDirectory('cli')
@@ -26,14 +26,14 @@ after(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const run = (args: string[], extra: Environment = {}) => runCommandLine(args, { ...env, ...extra })
-const start = (extra: Environment = {}) => startServer({ ...env, ...extra })
+const run = (args: string[], extra: CommandEnvironment = {}) => runCommandLine(args, { ...env, ...extra })
+const start = (extra: CommandEnvironment = {}) => startServer({ ...env, ...extra })
 
 /** What happens before a database is opened, or is only a row in it; each start of the embedded one takes seconds of CPU time. */
 const onPostgres = { skip: process.env.TEST_DATABASE_URL ? false : 'does not depend on the database' }
 
 describe('the command line', () => {
-  let server: Server
+  let server: ServerProcess
   let master = ''
 
   test('the first start shows the master key, and it works', async () => {

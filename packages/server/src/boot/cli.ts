@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util'
 import { hardeningText } from '../kernel/db/schema/hardening.ts'
 import { StartError } from '../kernel/errors.ts'
 import { type Config, describeConfig, loadConfig } from '../kernel/settings/config.ts'
-import { type Command, isCommand, runCommand } from './commands/commands.ts'
+import { type CliCommand, isCommand, runCommand } from './commands/commands.ts'
 import { askControlSocket } from './commands/control-socket.ts'
 import { openDatabase, openPlatform } from './platform.ts'
-import { type RunOptions, serve } from './serve.ts'
+import { type ProcessRunOptions, serve } from './serve.ts'
 import { serverAddress } from './start/console-link.ts'
 import { masked } from './start/log.ts'
 
@@ -54,7 +54,7 @@ const options = {
 export async function run(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  { stop, ...options }: RunOptions & { stop: AbortSignal },
+  { stop, ...options }: ProcessRunOptions & { stop: AbortSignal },
 ): Promise<void> {
   const { values, positionals } = read(args)
   const [command = 'serve', ...rest] = positionals
@@ -96,7 +96,7 @@ async function migrateOnly(config: Config): Promise<void> {
 }
 
 /** An embedded database belongs to the server that runs on it, so a running server is asked first. */
-async function perform(config: Config, command: Command): Promise<string> {
+async function perform(config: Config, command: CliCommand): Promise<string> {
   const answer = config.DATABASE_URL ? undefined : await askControlSocket(config.DATA_DIR, command)
   if (answer !== undefined) return answer
   const { db, secrets, newMasterKey } = await openPlatform(config)

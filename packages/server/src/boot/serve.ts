@@ -4,12 +4,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { startProgress } from '../../bin/progress-line.js'
 import { serveMetrics } from '../api/metrics/metrics-port.ts'
-import { isLaptop } from '../kernel/egress/own-services.ts'
+import { isLaptop } from '../kernel/egress/denied-services.ts'
 import { StartError } from '../kernel/errors.ts'
 import type { Config } from '../kernel/settings/config.ts'
 import { endLinksOfEarlierStart } from '../tenants/apikeys/sign-in-link.ts'
 import type { App } from './app.ts'
-import type { Member } from './cluster/member.ts'
+import type { ClusterWorker } from './cluster/cluster-worker.ts'
 import { shareOf } from './cluster/share.ts'
 import { runCommand } from './commands/commands.ts'
 import { serveControlSocket } from './commands/control-socket.ts'
@@ -24,14 +24,14 @@ import type { Telemetry } from './telemetry/telemetry.ts'
 /** How long running requests may take once the server is told to stop. */
 const drainMs = 25_000
 
-export type RunOptions = {
+export type ProcessRunOptions = {
   /** The output is a terminal. */
   readonly isTerminal: boolean
   /** This process as one of several workers. */
-  readonly member: Member | undefined
+  readonly worker: ClusterWorker | undefined
 }
 
-type StartOptions = RunOptions & {
+type StartOptions = ProcessRunOptions & {
   /** Without the sample data of the first start. */
   readonly isEmpty: boolean
 }
@@ -40,11 +40,11 @@ type StartOptions = RunOptions & {
 export async function serve(
   given: Config,
   stop: AbortSignal,
-  { isEmpty, isTerminal, member }: StartOptions,
+  { isEmpty, isTerminal, worker }: StartOptions,
 ): Promise<void> {
   keepTickShape()
-  const config = shareOf(given, member)
-  const logger = createLogger(config.LOG_LEVEL, undefined, isTerminal, member && { worker: member.number })
+  const config = shareOf(given, worker)
+  const logger = createLogger(config.LOG_LEVEL, undefined, isTerminal, worker && { worker: worker.number })
   const endProgress = startProgress('Starting', { isBrief: true })
   const onError = (error: unknown) => logger.error({ err: error }, 'database failed')
   try {
@@ -52,9 +52,9 @@ export async function serve(
     // Loading most of the program blocks this thread for 0.5 s: once the embedded database's thread is at work, not before.
     const loading = setImmediate().then(() => import('./app.ts'))
     const platform = await opening
-    const telemetry = await openTelemetry(config, logger, member)
+    const telemetry = await openTelemetry(config, logger, worker)
     try {
-      await serveOn(platform, await loading, { config, logger, stop, endProgress, member, isTerminal, telemetry })
+      await serveOn(platform, await loading, { config, logger, stop, endProgress, worker, isTerminal, telemetry })
     } finally {
       await telemetry?.close()
       await platform.db.close()
@@ -71,7 +71,7 @@ type Running = {
   config: Config
   logger: Logger
   stop: AbortSignal
-  member: Member | undefined
+  worker: ClusterWorker | undefined
   isTerminal: boolean
   telemetry: Telemetry | undefined
   endProgress(): void
@@ -80,12 +80,12 @@ type Running = {
 async function serveOn(
   platform: Platform,
   { createApp }: Program,
-  { config, logger, stop, member, isTerminal, telemetry, endProgress }: Running,
+  { config, logger, stop, worker, isTerminal, telemetry, endProgress }: Running,
 ): Promise<void> {
   const { db, secrets } = platform
   const about = { version: await readVersion() }
-  const app = await createApp({ db: telemetry?.db(db) ?? db, secrets, logger, config, about, member, telemetry })
-  await telemetry?.exportMetrics(app.services.metrics.figures)
+  const app = await createApp({ db: telemetry?.db(db) ?? db, secrets, logger, config, about, worker, telemetry })
+  await telemetry?.exportMetrics(app.services.metrics.values)
   let control: Server | undefined
   let figures: Server | undefined
   try {
@@ -102,14 +102,14 @@ async function serveOn(
       )
     }
     const working = app.work()
-    if (!member || member.isFirst) {
+    if (!worker || worker.isFirst) {
       const link = await consoleLink(platform, config, address)
       endProgress()
       console.log(greeting(address, link, platform.newMasterKey))
     }
-    member?.ready()
+    worker?.ready()
     void working.then(trimHeap)
-    const ending = member ? AbortSignal.any([stop, member.retired]) : stop
+    const ending = worker ? AbortSignal.any([stop, worker.retired]) : stop
     if (!ending.aborted) await once(ending, 'abort')
     logger.info('stopping')
     if (!stop.aborted) await app.retire()
@@ -129,12 +129,12 @@ async function serveOn(
 async function openTelemetry(
   { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: disabled }: Config,
   logger: Logger,
-  member: Member | undefined,
+  worker: ClusterWorker | undefined,
 ): Promise<Telemetry | undefined> {
   if (endpoint === undefined || disabled.toLowerCase() === 'true') return undefined
   const { startTelemetry } = await import('./telemetry/telemetry.ts')
   const onFailure = (reason: string) => logger.warn({ reason }, 'traces or metrics were not exported')
-  return startTelemetry({ version: (await readVersion()).tag, worker: member?.number, onFailure })
+  return startTelemetry({ version: (await readVersion()).tag, worker: worker?.number, onFailure })
 }
 
 /** Fastify logs where it listens, which the greeting says as well. */

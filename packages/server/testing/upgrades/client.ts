@@ -5,7 +5,7 @@ type Json = any
 type Sent = { readonly body?: object; readonly form?: FormData; readonly headers?: Record<string, string> }
 type Answered = { readonly status: number; readonly bytes: Uint8Array; readonly body: Json }
 
-export type Client = ReturnType<typeof clientOf>
+export type UpgradeClient = ReturnType<typeof clientOf>
 
 /** A client of a server of any release, with one key. All but `send` demand a success. */
 export function clientOf(address: string, key: string) {

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../until.ts'
-import { type Client, pointsGeoJson } from './client.ts'
+import { pointsGeoJson, type UpgradeClient } from './client.ts'
 
-export type Layer = { readonly dataset: string; readonly tiles: string }
-export type Load = ReturnType<typeof startLoad>
+export type LoadLayer = { readonly dataset: string; readonly tiles: string }
+export type UpgradeLoad = ReturnType<typeof startLoad>
 
 const emptyStyle = { version: 8, sources: {}, layers: [] }
 
 /** What clients of a map do: each of them a series of requests, all of which must succeed. */
-const habits: readonly ((client: Client, layer: Layer) => Promise<unknown>)[] = [
+const habits: readonly ((client: UpgradeClient, layer: LoadLayer) => Promise<unknown>)[] = [
   async function changeRecords(client) {
     const { id } = await client.make('styles', { name: 'under load', style: emptyStyle })
     const path = `/api/v1/styles/${id}`
@@ -40,7 +40,7 @@ const habits: readonly ((client: Client, layer: Layer) => Promise<unknown>)[] = 
 const pauseMs = 100
 
 /** Clients that go on until they are stopped, one for each habit. */
-export function startLoad(client: Client, layer: Layer) {
+export function startLoad(client: UpgradeClient, layer: LoadLayer) {
   const failures: unknown[] = []
   const turns = habits.map(() => 0)
   let isOver = false

@@ -8,7 +8,7 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib'
  * after another. The window is as wide as the whole, because a database cluster has most of its catalogs three times, tens of
  * megabytes apart.
  */
-export type PackedFile = { readonly path: string; readonly bytes: Buffer }
+export type ReleaseFile = { readonly path: string; readonly bytes: Buffer }
 
 /** Of an entry of the index; a path that ends with a slash is an empty directory. */
 type Entry = readonly [path: string, size: number]
@@ -16,7 +16,7 @@ type Entry = readonly [path: string, size: number]
 const lengthBytes = 4
 const widestWindow = 27
 
-export async function packFiles(files: readonly PackedFile[]): Promise<Buffer> {
+export async function packFiles(files: readonly ReleaseFile[]): Promise<Buffer> {
   const index = Buffer.from(JSON.stringify(files.map(({ path, bytes }): Entry => [path, bytes.length])))
   const length = Buffer.alloc(lengthBytes)
   length.writeUInt32LE(index.length)
@@ -30,8 +30,8 @@ export async function packFiles(files: readonly PackedFile[]): Promise<Buffer> {
 }
 
 /** What is below a directory, by relative paths in a fixed order. */
-export async function filesBelow(directory: string): Promise<PackedFile[]> {
-  const files: PackedFile[] = []
+export async function filesBelow(directory: string): Promise<ReleaseFile[]> {
+  const files: ReleaseFile[] = []
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
     const name = path.slice(directory.length + 1)
@@ -51,7 +51,7 @@ export async function unpackFiles(archive: string, directory: string): Promise<v
   }
 }
 
-export async function readPacked(archive: string): Promise<PackedFile[]> {
+export async function readPacked(archive: string): Promise<ReleaseFile[]> {
   const params = { [constants.BROTLI_DECODER_PARAM_LARGE_WINDOW]: 1 }
   const packed = await promisify(brotliDecompress)(await readFile(archive), { params })
   let start = lengthBytes + packed.readUInt32LE()

@@ -29,10 +29,10 @@ export const formats = {
   ods: { driver: 'ODS', extension: 'ods', options: [] },
 } as const satisfies Record<string, { driver: string; extension: string; options: readonly string[] }>
 
-export type Format = keyof typeof formats
+export type SourceFormat = keyof typeof formats
 
 /** What a format cannot hold, by the layer's name. */
-const impossible: Partial<Record<Format, readonly string[]>> = {
+const impossible: Partial<Record<SourceFormat, readonly string[]>> = {
   shapefile: ['mixed_geometries'],
   // GDAL leaves out features without geometry.
   flatgeobuf: ['nulls', 'empty_geometries', 'plain_table'],
@@ -44,7 +44,7 @@ const impossible: Partial<Record<Format, readonly string[]>> = {
 }
 
 /** The layers that a format can hold. */
-export function layersFor(format: Format): readonly SourceLayer[] {
+export function layersFor(format: SourceFormat): readonly SourceLayer[] {
   return sourceLayers.filter(({ name }) => !impossible[format]?.includes(name))
 }
 
@@ -70,7 +70,7 @@ export async function gdal(command: 'ogr2ogr' | 'ogrinfo', args: readonly string
 /** Writes the layers into one file of the format in the directory, and answers its path. */
 export async function writeLayers(
   layers: readonly SourceLayer[],
-  format: Format,
+  format: SourceFormat,
   directory: string,
   name: string,
 ): Promise<string> {
@@ -90,7 +90,11 @@ export async function writeLayers(
 }
 
 /** Writes each layer into a file of its own. GDAL is started once where it can write several: that takes longer than writing. */
-export async function writeApart(layers: readonly SourceLayer[], format: Format, directory: string): Promise<string[]> {
+export async function writeApart(
+  layers: readonly SourceLayer[],
+  format: SourceFormat,
+  directory: string,
+): Promise<string[]> {
   if (!isApart(format) || layers.length === 1) {
     const files: string[] = []
     for (const layer of layers) files.push(await writeLayer(layer, format, directory))
@@ -113,12 +117,17 @@ export async function writeApart(layers: readonly SourceLayer[], format: Format,
 }
 
 /** These hold one layer a file and are written into a directory. */
-function isApart(format: Format): boolean {
+function isApart(format: SourceFormat): boolean {
   return ['shapefile', 'tab', 'mif', 'csv', 'flatgeobuf'].includes(format)
 }
 
 /** What of them GDAL writes in one call. */
-async function convert(layers: readonly SourceLayer[], format: Format, work: string, target: string): Promise<void> {
+async function convert(
+  layers: readonly SourceLayer[],
+  format: SourceFormat,
+  work: string,
+  target: string,
+): Promise<void> {
   const { driver, options } = formats[format]
   const sources = await Promise.all(
     layers.map(async (layer) => {
@@ -162,6 +171,6 @@ export function virtualDataset(layers: readonly VirtualLayer[]): string {
 }
 
 /** Writes one layer into a file of its own. */
-export function writeLayer(layer: SourceLayer, format: Format, directory: string): Promise<string> {
+export function writeLayer(layer: SourceLayer, format: SourceFormat, directory: string): Promise<string> {
   return writeLayers([layer], format, directory, layer.name)
 }

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-export type ZipEntry = {
+export type TestZipEntry = {
   name: string
   content?: Buffer
   /** What the archive says instead of the truth. */
@@ -14,7 +14,7 @@ export type ZipEntry = {
 }
 
 /** An archive with entries as honest as they are told to be. */
-export function zipOf(entries: readonly ZipEntry[]): Buffer {
+export function zipOf(entries: readonly TestZipEntry[]): Buffer {
   const locals: Buffer[] = []
   const centrals: Buffer[] = []
   let offset = 0

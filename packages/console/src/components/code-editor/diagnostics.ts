@@ -7,12 +7,12 @@ import { type Diagnostic, jsonFaults, positionOfPath } from './json-tree.ts'
 
 const lintMs = 250
 
-export const setGiven = StateEffect.define<readonly Diagnostic[]>()
+export const setServerDiagnostics = StateEffect.define<readonly Diagnostic[]>()
 
 const given = StateField.define<readonly Diagnostic[]>({
   create: () => [],
   update(value, transaction) {
-    const set = transaction.effects.find((effect) => effect.is(setGiven))
+    const set = transaction.effects.find((effect) => effect.is(setServerDiagnostics))
     if (set) return set.value as readonly Diagnostic[]
     return transaction.docChanged ? value.map((one) => moved(one, transaction)) : value
   },
@@ -30,7 +30,7 @@ export const diagnosticMarks = (language: EditorLanguage): Extension => [
   linter((view) => marks(view.state, language), {
     delay: lintMs,
     needsRefresh: ({ transactions }) =>
-      transactions.some(({ effects }) => effects.some((effect) => effect.is(setGiven))),
+      transactions.some(({ effects }) => effects.some((effect) => effect.is(setServerDiagnostics))),
   }),
   lintGutter(),
 ]

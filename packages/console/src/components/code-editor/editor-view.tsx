@@ -22,7 +22,7 @@ import {
 import { type ReactElement, useEffect, useEffectEvent, useRef } from 'react'
 import classes from './code-editor.module.css'
 import { completionSources, type EditorLanguage } from './completion.ts'
-import { diagnosticMarks, setGiven } from './diagnostics.ts'
+import { diagnosticMarks, setServerDiagnostics } from './diagnostics.ts'
 import type { CodeEditorProps } from './editor-props.ts'
 import { editorLook } from './editor-theme.ts'
 import { replaceSelection } from './replace-selection.ts'
@@ -118,7 +118,7 @@ export function EditorElement(props: CodeEditorProps): ReactElement {
     editor.current?.dispatch({ effects: attributes.reconfigure(described(label, isReadOnly, placeholder)) })
   }, [label, isReadOnly, placeholder])
   useEffect(() => {
-    editor.current?.dispatch({ effects: setGiven.of(diagnostics ?? []) })
+    editor.current?.dispatch({ effects: setServerDiagnostics.of(diagnostics ?? []) })
   }, [diagnostics])
   const { minHeight = 120, isFilling = false } = props
   return <div ref={host} className={`${classes.host} ${isFilling ? classes.filling : ''}`} style={{ minHeight }} />

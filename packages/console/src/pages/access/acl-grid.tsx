@@ -37,22 +37,22 @@ interface AclGridProps {
   onChange(permissions: Permissions): void
 }
 
-interface Place {
+interface AclCell {
   row: AclRow
   level: AclLevel
 }
 
 export function AclGrid({ permissions, resources, onChange }: AclGridProps): ReactElement {
   const matrix = matrixOf(permissions)
-  const [active, setActive] = useState<Place>({ row: 'datasets', level: 'read' })
-  const [choosing, setChoosing] = useState<Place | null>(null)
+  const [active, setActive] = useState<AclCell>({ row: 'datasets', level: 'read' })
+  const [choosing, setChoosing] = useState<AclCell | null>(null)
   // Remembers the selected resources while a cell cycles through its states.
   const chosen = useRef(new Map<string, readonly string[]>())
-  const change = ({ row, level }: Place, grant: Grant) => {
+  const change = ({ row, level }: AclCell, grant: Grant) => {
     if (Array.isArray(matrix[row][level])) chosen.current.set(`${row} ${level}`, matrix[row][level])
     onChange(permissionsOf(withCell(matrix, row, level, grant)))
   }
-  const cycle = (place: Place) => {
+  const cycle = (place: AclCell) => {
     const grant = matrix[place.row][place.level]
     const known = chosen.current.get(`${place.row} ${place.level}`)
     change(place, nextGrant(grant, known ?? (typeof grant === 'string' ? [] : grant)))
@@ -83,10 +83,10 @@ export function AclGrid({ permissions, resources, onChange }: AclGridProps): Rea
 interface GridProps {
   matrix: Matrix
   resources: Resources
-  active: Place
-  onActive(place: Place): void
-  onCycle(place: Place): void
-  onChoose(place: Place): void
+  active: AclCell
+  onActive(place: AclCell): void
+  onCycle(place: AclCell): void
+  onChoose(place: AclCell): void
 }
 
 function GridTable(props: GridProps): ReactElement {
@@ -138,7 +138,7 @@ const steps: Record<string, [down: number, right: number]> = {
 }
 
 /** The cell that a key moves to, or null. Cells without a level are passed over. */
-function moved({ row, level }: Place, key: string): Place | null {
+function moved({ row, level }: AclCell, key: string): AclCell | null {
   if (key === 'Home') return { row, level: 'read' }
   if (key === 'End') return { row, level: 'execute' }
   const [down, right] = steps[key] ?? [0, 0]
@@ -147,13 +147,13 @@ function moved({ row, level }: Place, key: string): Place | null {
   for (;;) {
     const next = { row: rows[y], level: aclLevels[x] }
     if (!next.row || !next.level) return null
-    if (hasLevel(next.row, next.level)) return next as Place
+    if (hasLevel(next.row, next.level)) return next as AclCell
     y += down
     x += right
   }
 }
 
-function GridCell({ matrix, resources, active, place, onActive, onCycle, onChoose }: GridProps & { place: Place }) {
+function GridCell({ matrix, resources, active, place, onActive, onCycle, onChoose }: GridProps & { place: AclCell }) {
   const { row, level } = place
   const grant = matrix[row][level]
   const known = row === '*' ? undefined : resources[row]
@@ -194,7 +194,7 @@ function GridCell({ matrix, resources, active, place, onActive, onCycle, onChoos
   )
 }
 
-function titleOf(matrix: Matrix, { row, level }: Place): string | undefined {
+function titleOf(matrix: Matrix, { row, level }: AclCell): string | undefined {
   if (isPartOfWrite(matrix, row, level)) return 'A part of write.'
   if (!hasEffect(row, level)) return 'No operation asks for this.'
   return level === 'append' ? 'Adds rows, and nothing else.' : undefined

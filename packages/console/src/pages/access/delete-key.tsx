@@ -18,7 +18,7 @@ export function useDeleteKey(): (key: ApiKey) => void {
   const queryClient = useQueryClient()
   const defaultKey = useDefaultKey()
   return (key) => {
-    const isOwn = client.apiKey === key.id
+    const isOwnKey = client.apiKey === key.id
     confirm({
       title: `Delete the key “${key.description || 'without a name'}”?`,
       action: 'Delete',
@@ -29,7 +29,7 @@ export function useDeleteKey(): (key: ApiKey) => void {
             {aclSentence(key.permissions)} {lastUse(key)}
           </p>
           {defaultKey === key.id && <p>Users’ tokens stand for it: without it they cannot do anything.</p>}
-          {isOwn && (
+          {isOwnKey && (
             <p>
               <strong>You are signed in with this key: deleting it signs you out.</strong>
             </p>
@@ -38,7 +38,7 @@ export function useDeleteKey(): (key: ApiKey) => void {
       ),
       async onConfirm() {
         await client.apiKeys.delete(key.id)
-        if (isOwn) return signOut()
+        if (isOwnKey) return signOut()
         await queryClient.invalidateQueries({ queryKey: queryKeys.apikeys.all })
         say({ title: 'The key is deleted' })
       },

@@ -6,12 +6,12 @@ import { useApplicationNames } from '../../session/application-names.ts'
 import { useMay, useSession } from '../../session/session.tsx'
 import { useKeys } from '../access/keys.ts'
 
-interface Found {
+interface NamedRow {
   id: string
   name: string
 }
 
-interface Asked {
+interface NameQuery {
   filter: { id: { $in: string[] } }
   fields: ('id' | 'name')[]
   limit: number
@@ -19,15 +19,15 @@ interface Asked {
 }
 
 /** A page of the console, for a `Link`. */
-interface Place {
+interface PageLink {
   to: string
   search?: { q: string }
 }
 
 interface Kind {
   aclClass: AclClass
-  page(record: Found): Place
-  list(client: Client, asked: Asked): Promise<Found[]>
+  page(record: NamedRow): PageLink
+  list(client: Client, asked: NameQuery): Promise<NamedRow[]>
 }
 
 const kinds: Readonly<Record<string, Kind>> = {
@@ -72,14 +72,14 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 }
 
-interface Named {
+interface NamedRecord {
   name: string
-  page: Place
+  page: PageLink
 }
 
 export interface Names {
   /** A record that exists and that the key may read. */
-  recordOf(entry: AuditEntry): Named | undefined
+  recordOf(entry: AuditEntry): NamedRecord | undefined
   keyName(fingerprint: string | null): string | undefined
   userName(id: number | null): string | undefined
   /** For master keys; of a deleted one its id. */
@@ -91,7 +91,7 @@ export function useNames(entries: readonly AuditEntry[]): Names {
   const { data: keys = [] } = useKeys()
   const applications = useApplicationNames()
   const records = useRecords(entries)
-  const named = new Map<string, Named>([
+  const named = new Map<string, NamedRecord>([
     ...keys.map(({ fingerprint, description }) => placeOf('apikeys', fingerprint, description, '/access/keys')),
     ...applications.map(({ id, name }) => placeOf('applications', id, name, '/access/applications')),
     ...records,
@@ -106,15 +106,15 @@ export function useNames(entries: readonly AuditEntry[]): Names {
   }
 }
 
-const configuration: Named = { name: 'open it', page: { to: '/configuration' } }
+const configuration: NamedRecord = { name: 'open it', page: { to: '/configuration' } }
 
-const placeOf = (kind: string, id: string, name: string, to: string): [string, Named] => [
+const placeOf = (kind: string, id: string, name: string, to: string): [string, NamedRecord] => [
   `${kind} ${id}`,
   { name: name || id, page: { to } },
 ]
 
 /** Asks once for each kind of record on the page. */
-function useRecords(entries: readonly AuditEntry[]): [string, Named][] {
+function useRecords(entries: readonly AuditEntry[]): [string, NamedRecord][] {
   const { client } = useSession()
   const may = useMay()
   const asked = Object.entries(kinds).map(([name, kind]) => ({ name, kind, ids: idsOf(entries, name) }))
@@ -127,7 +127,7 @@ function useRecords(entries: readonly AuditEntry[]): [string, Named][] {
     })),
   })
   return asked.flatMap(({ name, kind }, index) =>
-    (results[index]?.data ?? []).map((found): [string, Named] => [
+    (results[index]?.data ?? []).map((found): [string, NamedRecord] => [
       `${name} ${found.id}`,
       { name: found.name || found.id, page: kind.page(found) },
     ]),

@@ -3,7 +3,7 @@ import type { AuditEntry } from '@graticule/client'
 
 const hourMs = 3_600_000
 export const spans = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs, month: 30 * 24 * hourMs } as const
-export type Span = keyof typeof spans
+export type ActivitySpan = keyof typeof spans
 
 /** Kinds of actions, by the ids of operations. */
 export const actionGroups = {
@@ -20,7 +20,7 @@ export const actorTypes = ['key', 'user', 'master', 'anonymous', 'command', 'sys
 export interface ActivitySearch {
   /** Letters of a record's name, or the whole of an id, an address or a request id. */
   q?: string
-  since?: Span
+  since?: ActivitySpan
   /** Days of the user's own calendar, such as 2027-01-31, both included. */
   from?: string
   to?: string

@@ -8,7 +8,7 @@ import { useIsPhone } from '../../media.ts'
 import { useKeys } from '../access/keys.ts'
 import classes from './activity.module.css'
 import type { Names } from './activity-names.ts'
-import { type ActivitySearch, actionGroups, actorTypes, isGroup, type Span, spans } from './activity-search.ts'
+import { type ActivitySearch, type ActivitySpan, actionGroups, actorTypes, isGroup, spans } from './activity-search.ts'
 import { actionWords, actorLabels, capital, groupLabels, kindWords, spanLabels } from './activity-words.ts'
 
 type Changes = Partial<Record<keyof ActivitySearch, unknown>>
@@ -114,7 +114,7 @@ function When({ search: { since, from, to }, onChange }: FilterProps): ReactElem
         value={since ?? (isBetween || from || to ? 'between' : '')}
         options={[
           { value: '', label: 'Any time' },
-          ...(Object.keys(spans) as Span[]).map((value) => ({ value, label: spanLabels[value] })),
+          ...(Object.keys(spans) as ActivitySpan[]).map((value) => ({ value, label: spanLabels[value] })),
           { value: 'between', label: 'Between two days …' },
         ]}
         onChange={choose}

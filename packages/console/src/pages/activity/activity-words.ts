@@ -3,9 +3,9 @@
  * attempt that was refused.
  */
 import type { AuditEntry } from '@graticule/client'
-import { type ActionGroup, type ActorType, firstRefusal, type Span } from './activity-search.ts'
+import { type ActionGroup, type ActivitySpan, type ActorType, firstRefusal } from './activity-search.ts'
 
-export const spanLabels: Readonly<Record<Span, string>> = {
+export const spanLabels: Readonly<Record<ActivitySpan, string>> = {
   hour: 'Last hour',
   day: 'Last 24 hours',
   week: 'Last 7 days',

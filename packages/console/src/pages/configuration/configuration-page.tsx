@@ -9,7 +9,7 @@ import { Page } from '../../components/page.tsx'
 import { formatBytes, formatRelative } from '../../format.ts'
 import { useRefusal, useSession } from '../../session/session.tsx'
 import classes from './configuration.module.css'
-import { type Draft, type StoredConfiguration, useConfiguration, useDraft } from './configuration-query.ts'
+import { type ConfigurationDraft, type StoredConfiguration, useConfiguration, useDraft } from './configuration-query.ts'
 import { readConfiguration } from './dotted-keys.ts'
 import { KeyList } from './key-list.tsx'
 import { SaveDialog } from './save-dialog.tsx'
@@ -47,8 +47,8 @@ function ApplicationConfiguration({ applicationId }: { applicationId: string }):
 interface EditorProps {
   applicationId: string
   stored: StoredConfiguration
-  draft: Draft | null
-  setDraft(draft: Draft | null): void
+  draft: ConfigurationDraft | null
+  setDraft(draft: ConfigurationDraft | null): void
 }
 
 const textOf = ({ config }: StoredConfiguration): string => JSON.stringify(config, null, 2)

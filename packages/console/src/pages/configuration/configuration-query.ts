@@ -40,17 +40,19 @@ export function useConfiguration(applicationId: string): UseQueryResult<StoredCo
   })
 }
 
-export interface Draft {
+export interface ConfigurationDraft {
   text: string
   /** The version that the draft started from. */
   base: StoredConfiguration
 }
 
 /** The draft, or null. It is in the session's cache, so that it survives navigation but not signing out. */
-export function useDraft(applicationId: string): [Draft | null, (draft: Draft | null) => void] {
+export function useDraft(
+  applicationId: string,
+): [ConfigurationDraft | null, (draft: ConfigurationDraft | null) => void] {
   const queryClient = useQueryClient()
   const queryKey = ['appconfig', applicationId, 'draft']
-  const { data } = useQuery<Draft | null>({
+  const { data } = useQuery<ConfigurationDraft | null>({
     queryKey,
     queryFn: () => null,
     initialData: null,

@@ -16,7 +16,7 @@ import {
   readDraft,
   sides,
 } from './binding-draft.ts'
-import { type BoundDataset, placeOf, useBind } from './binding-queries.ts'
+import { type BoundDataset, bindingIndex, useBind } from './binding-queries.ts'
 import classes from './contact-points.module.css'
 
 export interface BindingDialogProps {
@@ -34,7 +34,7 @@ export function BindingDialog({ point, bindings, tables, datasetId, onClose }: B
   const [draft, setDraft] = useState(() => draftOfBinding(known))
   const [wrong, setWrong] = useState<BindingFaults>({})
   const bind = useBind(point.id)
-  const faults = { ...faultsOfBinding(faultOf(bind.error).fields, placeOf(bindings, draft.datasetId)), ...wrong }
+  const faults = { ...faultsOfBinding(faultOf(bind.error).fields, bindingIndex(bindings, draft.datasetId)), ...wrong }
   const change = (part: Partial<BindingDraft>) => setDraft((before) => ({ ...before, ...part }))
   const save = () => {
     const read = readDraft(draft)

@@ -3,7 +3,7 @@ import type { ChangeBindings, ChangeBindingsUpdate, JsonObject } from '@graticul
 import { formatNumber } from '../../format.ts'
 
 export type Binding = ChangeBindings['bindings'][number]
-export type GivenBinding = ChangeBindingsUpdate['bindings'][number]
+export type BindingInput = ChangeBindingsUpdate['bindings'][number]
 export type ChangeOperation = Binding['operations'][number]
 
 export const operations: readonly { name: ChangeOperation; label: string; verb: string }[] = [
@@ -42,7 +42,7 @@ export function draftOfBinding(binding?: Binding): BindingDraft {
 }
 
 /** What to send, or what is wrong. */
-export function readDraft(draft: BindingDraft): { binding: GivenBinding } | { faults: BindingFaults } {
+export function readDraft(draft: BindingDraft): { binding: BindingInput } | { faults: BindingFaults } {
   const filter = readFilter(draft.filter)
   const box = readBox(draft.box)
   const seconds = Number(draft.debounce)

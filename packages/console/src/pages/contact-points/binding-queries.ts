@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-query'
 import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
-import type { Binding, GivenBinding } from './binding-draft.ts'
+import type { Binding, BindingInput } from './binding-draft.ts'
 
 const refetchMs = 10_000
 const mostTables = 1_000
@@ -41,7 +41,7 @@ export function useTables(): UseQueryResult<BoundDataset[]> {
 /** Changes the binding of one dataset; null removes it. */
 export function useBind(
   pointId: string,
-): UseMutationResult<Binding[], Error, { datasetId: string; binding: GivenBinding | null }> {
+): UseMutationResult<Binding[], Error, { datasetId: string; binding: BindingInput | null }> {
   const client = useClient()
   const queryClient = useQueryClient()
   return useMutation({
@@ -55,15 +55,15 @@ async function bind(
   client: Client,
   pointId: string,
   datasetId: string,
-  binding: GivenBinding | null,
+  binding: BindingInput | null,
 ): Promise<Binding[]> {
   const { bindings } = await client.contactPoints.bindings(pointId)
-  const others: GivenBinding[] = bindings.filter((other) => other.datasetId !== datasetId)
+  const others: BindingInput[] = bindings.filter((other) => other.datasetId !== datasetId)
   // Last, where `placeOf` looks for its faults.
   const wanted = binding ? [...others, binding] : others
   return (await client.contactPoints.bind(pointId, { bindings: wanted })).bindings
 }
 
 /** Where the binding of a dataset is in the list that was sent. */
-export const placeOf = (bindings: readonly Binding[], datasetId: string): number =>
+export const bindingIndex = (bindings: readonly Binding[], datasetId: string): number =>
   bindings.filter((other) => other.datasetId !== datasetId).length

@@ -8,7 +8,7 @@ const addable = ['file', 'new-table', ...datasetTypes] as const
 export type Addable = (typeof addable)[number]
 
 export const sortable = ['name', 'type', 'rowEstimate', 'bytes', 'updatedAt'] as const
-export type SortField = (typeof sortable)[number]
+export type DataSortField = (typeof sortable)[number]
 
 export interface DataSearch {
   /** Searched in name, description and tags. */
@@ -16,7 +16,7 @@ export interface DataSearch {
   type?: DatasetType | undefined
   tag?: string | undefined
   /** A field, prefixed with `-` for descending order. */
-  sort?: SortField | `-${SortField}` | undefined
+  sort?: DataSortField | `-${DataSortField}` | undefined
   /** Opens the dialog that adds data. */
   add?: Addable | undefined
 }

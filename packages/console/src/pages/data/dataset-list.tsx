@@ -6,7 +6,7 @@ import { layout } from '../../components/page.tsx'
 import { SortHeader } from '../../components/sort-header.tsx'
 import { formatNumber } from '../../format.ts'
 import classes from './data.module.css'
-import { type DataSearch, defaultSort, type SortField } from './data-search.ts'
+import { type DataSearch, type DataSortField, defaultSort } from './data-search.ts'
 import { DatasetRow } from './dataset-row.tsx'
 import type { ListedDataset, TilesOfDataset } from './use-datasets.ts'
 
@@ -26,7 +26,7 @@ interface DatasetListProps {
 
 export function DatasetList(props: DatasetListProps): ReactElement {
   const { rows, tiles, total, sort = defaultSort, isOld, onSort, onTag, onMore, isLoadingMore } = props
-  const header = (field: SortField, label: string, isNumber = false) => (
+  const header = (field: DataSortField, label: string, isNumber = false) => (
     <SortHeader
       field={field}
       label={label}

@@ -11,9 +11,9 @@ const land =
 /** Smaller boxes would be invisible. */
 const leastSize = 8
 
-export type Extent = readonly [west: number, south: number, east: number, north: number]
+export type ThumbnailExtent = readonly [west: number, south: number, east: number, north: number]
 
-export function ExtentThumbnail({ extent }: { extent: Extent }): ReactElement {
+export function ExtentThumbnail({ extent }: { extent: ThumbnailExtent }): ReactElement {
   const label = `From ${degrees(extent[0], 'E', 'W')}, ${degrees(extent[1], 'N', 'S')} to ${degrees(extent[2], 'E', 'W')}, ${degrees(extent[3], 'N', 'S')}`
   return (
     <svg role="img" aria-label={label} viewBox={`0 0 ${width} ${height}`} className={classes.extent}>
@@ -24,7 +24,7 @@ export function ExtentThumbnail({ extent }: { extent: Extent }): ReactElement {
   )
 }
 
-function boxOf([west, south, east, top]: Extent): { x: number; y: number; width: number; height: number } {
+function boxOf([west, south, east, top]: ThumbnailExtent): { x: number; y: number; width: number; height: number } {
   const across = span((west + 180) / 2, (east + 180) / 2, width)
   const down = span((north - top) / 2, (north - south) / 2, height)
   return { x: across.start, y: down.start, width: across.size, height: down.size }

@@ -4,7 +4,7 @@ import { keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanst
 import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import { type DataSearch, listParams } from './data-search.ts'
-import type { Extent } from './extent-thumbnail.tsx'
+import type { ThumbnailExtent } from './extent-thumbnail.tsx'
 
 const fields = [
   'id',
@@ -101,7 +101,7 @@ export function tagsOf({ metadata: { tags } }: Pick<Dataset, 'metadata'>): strin
 
 export interface TilesOfDataset {
   id: string
-  extent: Extent
+  extent: ThumbnailExtent
 }
 
 /** The tile source of each dataset, queried page by page, so that URLs stay short. */

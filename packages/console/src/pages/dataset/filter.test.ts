@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '@graticule/client'
 import type { AttributeType } from './attribute.ts'
-import { type Condition, describePart, fromWhere, type Part, toWhere } from './filter.ts'
+import { describePart, type FilterCondition, fromWhere, type Part, toWhere } from './filter.ts'
 import { operators, operatorsOf, parseValue } from './operators.ts'
 
 const types = new Map<string, AttributeType>([
@@ -14,7 +14,7 @@ const types = new Map<string, AttributeType>([
   ['geom', 'geometry'],
   ['tags', 'json'],
 ])
-const one = (attribute: string, operator: Condition['operator'], ...values: Condition['values']): Part => ({
+const one = (attribute: string, operator: FilterCondition['operator'], ...values: FilterCondition['values']): Part => ({
   any: [{ attribute, operator, values }],
 })
 

@@ -6,7 +6,7 @@ import type { Dataset, JsonObject } from '@graticule/client'
 import type { AttributeType } from './attribute.ts'
 import { type Box, type OperatorName, operatorNames, operators, type Scalar, showValue } from './operators.ts'
 
-export interface Condition {
+export interface FilterCondition {
   attribute: string
   operator: OperatorName
   /** As many as the operator takes; four for a box. */
@@ -14,7 +14,7 @@ export interface Condition {
 }
 
 /** A disjunction of conditions, or JSON that the builder does not support. */
-export type Part = { any: readonly Condition[] } | { custom: JsonObject }
+export type Part = { any: readonly FilterCondition[] } | { custom: JsonObject }
 
 export const isCustom = (part: Part): part is { custom: JsonObject } => 'custom' in part
 
@@ -39,7 +39,7 @@ function partObject(part: Part): JsonObject {
   return others.length === 0 ? (first ?? {}) : { $or: [first ?? {}, ...others] }
 }
 
-function conditionObject({ attribute, operator, values }: Condition): JsonObject {
+function conditionObject({ attribute, operator, values }: FilterCondition): JsonObject {
   return { [attribute]: { [operators[operator].key]: operand(operator, values) } }
 }
 
@@ -114,7 +114,7 @@ function readCondition(
   attribute: string,
   expression: unknown,
   types: ReadonlyMap<string, AttributeType>,
-): Condition | undefined {
+): FilterCondition | undefined {
   const type = types.get(attribute)
   if (!type) return undefined
   const [key, value] = operatorOf(expression)
@@ -163,7 +163,7 @@ export const typesOf = ({ attributes }: Pick<Dataset, 'attributes'>): Map<string
   new Map(attributes.map(({ name, type }) => [name, type]))
 
 /** pop ≥ 1 000 000 */
-function describeCondition({ attribute, operator, values }: Condition, type: AttributeType): string {
+function describeCondition({ attribute, operator, values }: FilterCondition, type: AttributeType): string {
   const { sign, takes } = operators[operator]
   if (takes === 'none') return `${attribute} ${sign}`
   if (takes === 'box') return `${attribute} ${sign} ${describeBox(values as unknown as Box)}`

@@ -9,11 +9,11 @@ import { MapView } from '../../map/map-view.tsx'
 import { useTheme } from '../../theme.ts'
 import { featureFacts, popupElement } from './feature-popup.ts'
 import classes from './home.module.css'
-import type { Extent, MapDataset } from './map-dataset.ts'
+import type { DatasetExtent, MapDataset } from './map-dataset.ts'
 
 export interface DataMapProps {
   shown: readonly MapDataset[]
-  extent: Extent | undefined
+  extent: DatasetExtent | undefined
   isExtentKnown: boolean
 }
 

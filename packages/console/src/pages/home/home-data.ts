@@ -3,7 +3,7 @@ import type { Upload } from '@graticule/client'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { queryKeys } from '../../query-keys.ts'
 import { useClient, useMay } from '../../session/session.tsx'
-import { type Extent, maxOnMap, unionOf } from './map-dataset.ts'
+import { type DatasetExtent, maxOnMap, unionOf } from './map-dataset.ts'
 
 /** The datasets changed last, and the total count. */
 export function useRecentDatasets() {
@@ -72,7 +72,7 @@ export function useHealth() {
 
 export interface Extents {
   /** The bounding box of all drawable datasets. */
-  extent: Extent | undefined
+  extent: DatasetExtent | undefined
   /** All requests have finished. */
   isKnown: boolean
   /** The datasets that have tiles. */

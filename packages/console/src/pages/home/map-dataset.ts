@@ -43,11 +43,11 @@ function shapeOf({ attributes }: Dataset): LegendItem['shape'] {
   return /line|curve/i.test(type) ? 'line' : 'point'
 }
 
-export type Extent = [west: number, south: number, east: number, north: number]
+export type DatasetExtent = [west: number, south: number, east: number, north: number]
 
 /** The bounding box of all extents. */
-export function unionOf(extents: readonly (readonly number[] | undefined)[]): Extent | undefined {
-  const boxes = extents.filter((extent) => extent?.length === 4) as Extent[]
+export function unionOf(extents: readonly (readonly number[] | undefined)[]): DatasetExtent | undefined {
+  const boxes = extents.filter((extent) => extent?.length === 4) as DatasetExtent[]
   if (boxes.length === 0) return undefined
   const corner = (index: number, choose: typeof Math.min) => choose(...boxes.map((box) => box[index] ?? 0))
   return [corner(0, Math.min), corner(1, Math.min), corner(2, Math.max), corner(3, Math.max)]

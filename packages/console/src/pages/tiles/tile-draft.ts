@@ -1,7 +1,7 @@
 /** The draft of a tile source's settings, its validation, and the patch of its changes. */
 import type { TileSource, TileSourcePatch } from '@graticule/client'
 
-export type Extent = [west: number, south: number, east: number, north: number]
+export type TileSetExtent = [west: number, south: number, east: number, north: number]
 
 export interface TileDraft {
   name: string
@@ -20,13 +20,13 @@ export function draftOf({ name, attribution, minZoom, maxZoom, extentLngLat }: T
 }
 
 /** Six decimals are 0.1 m. */
-export function textsOf([west, south, east, north]: Readonly<Extent>): TileDraft['extent'] {
+export function textsOf([west, south, east, north]: Readonly<TileSetExtent>): TileDraft['extent'] {
   const text = (value: number) => String(Number(value.toFixed(6)))
   return [text(west), text(south), text(east), text(north)]
 }
 
 /** Parses the extent; undefined if it is invalid. */
-export function extentOf({ extent }: Pick<TileDraft, 'extent'>): Extent | undefined {
+export function extentOf({ extent }: Pick<TileDraft, 'extent'>): TileSetExtent | undefined {
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = extent.map((text) =>
     text.trim() === '' ? Number.NaN : Number(text),
   )

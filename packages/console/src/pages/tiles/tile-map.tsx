@@ -5,7 +5,7 @@ import { type ReactElement, useMemo } from 'react'
 import { Legend } from '../../map/legend.tsx'
 import { MapView } from '../../map/map-view.tsx'
 import { RecordedTiles } from './recorded-tiles.tsx'
-import type { Extent } from './tile-draft.ts'
+import type { TileSetExtent } from './tile-draft.ts'
 import { gridLegend, TileGrid } from './tile-grid.tsx'
 import type { TileAddress } from './tile-pyramid.ts'
 import type { TileRecorder } from './tile-recorder.ts'
@@ -16,7 +16,7 @@ export interface TileMapProps {
   tileJson: TileJson
   recorder: TileRecorder
   /** The extent of the draft. */
-  extent: Extent | undefined
+  extent: TileSetExtent | undefined
   selected: TileAddress | undefined
   onSelect(tile: TileAddress): void
   onView(tiles: readonly TileAddress[]): void

@@ -9,7 +9,7 @@ import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
-import { draftOf, type Extent, extentFault, patchOf, sides, type TileDraft, textsOf } from './tile-draft.ts'
+import { draftOf, extentFault, patchOf, sides, type TileDraft, type TileSetExtent, textsOf } from './tile-draft.ts'
 import classes from './tiles.module.css'
 import { ZoomBar } from './zoom-bar.tsx'
 
@@ -18,7 +18,7 @@ export interface TileSettingsProps {
   draft: TileDraft
   onDraft(draft: TileDraft): void
   /** The current view of the map. */
-  getView(): Extent | undefined
+  getView(): TileSetExtent | undefined
 }
 
 export function TileSettings({ record, draft, onDraft, getView }: TileSettingsProps): ReactElement {
@@ -97,7 +97,7 @@ interface ExtentFieldsProps {
   draft: TileDraft
   isDisabled: boolean
   onDraft(draft: TileDraft): void
-  getView(): Extent | undefined
+  getView(): TileSetExtent | undefined
 }
 
 function ExtentFields({ draft, isDisabled, onDraft, getView }: ExtentFieldsProps): ReactElement {

@@ -8,7 +8,7 @@ import { Empty, Skeleton } from '../../components/note.tsx'
 import { Page } from '../../components/page.tsx'
 import { useClient } from '../../session/session.tsx'
 import { TileActions } from './tile-actions.tsx'
-import { draftOf, type Extent, extentOf } from './tile-draft.ts'
+import { draftOf, extentOf, type TileSetExtent } from './tile-draft.ts'
 import { TileFacts } from './tile-facts.tsx'
 import { TileMap } from './tile-map.tsx'
 import { TilePanel } from './tile-panel.tsx'
@@ -136,7 +136,7 @@ function useSelectedTile() {
   return { selected: useMemo(() => parseTile(tile), [tile]), select }
 }
 
-function viewOf(map: GraticuleMap | null): Extent | undefined {
+function viewOf(map: GraticuleMap | null): TileSetExtent | undefined {
   const bounds = map?.gl.getBounds()
   if (!bounds) return undefined
   const clamp = (value: number, limit: number) => Math.min(limit, Math.max(-limit, value))

@@ -13,14 +13,14 @@ import { LimitsDialog } from './limits-dialog.tsx'
 import { Meter } from './meter.tsx'
 import classes from './usage.module.css'
 import { useAllUsage } from './usage-query.ts'
-import { defaultSort, type SortField, type UsageSearch } from './usage-search.ts'
+import { defaultSort, type UsageSearch, type UsageSortField } from './usage-search.ts'
 
 const route = getRouteApi('/shell/usage/{-$applicationId}')
 
 type During = 'today' | 'month'
 
 interface Column {
-  field: SortField
+  field: UsageSortField
   label: string
   of(usage: Usage, during: During): number
   format(value: number): string
@@ -72,13 +72,13 @@ function countOf(read: number, total: number): string {
 interface ApplicationsProps {
   rows: readonly Usage[]
   search: UsageSearch
-  onSort(sort: Sort<SortField>): void
+  onSort(sort: Sort<UsageSortField>): void
 }
 
 function Applications({ rows, search, onSort }: ApplicationsProps): ReactElement {
   const { sort = defaultSort, during = 'month' } = search
   const [edited, setEdited] = useState<Usage | null>(null)
-  const header = (field: SortField, label: string, isNumber = true) => (
+  const header = (field: UsageSortField, label: string, isNumber = true) => (
     <SortHeader key={field} field={field} label={label} isNumber={isNumber} sort={sort} onSort={onSort} />
   )
   return (
@@ -106,8 +106,8 @@ function Applications({ rows, search, onSort }: ApplicationsProps): ReactElement
 }
 
 /** Equal ones are in the order of their names. */
-function orderBy(sort: Sort<SortField>, during: During): (one: Usage, other: Usage) => number {
-  const field = sort.replace('-', '') as SortField
+function orderBy(sort: Sort<UsageSortField>, during: During): (one: Usage, other: Usage) => number {
+  const field = sort.replace('-', '') as UsageSortField
   const sign = sort.startsWith('-') ? -1 : 1
   const byName = (one: Usage, other: Usage) => one.name.localeCompare(other.name)
   if (field === 'name') return (one, other) => sign * byName(one, other)

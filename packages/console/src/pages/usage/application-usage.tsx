@@ -13,7 +13,7 @@ import { type Period, wholePeriods } from './periods.ts'
 import classes from './usage.module.css'
 import { UsageChart } from './usage-chart.tsx'
 import { type Report, useReport } from './usage-query.ts'
-import { defaultSpan, type Span, spanLabels, spans } from './usage-search.ts'
+import { defaultSpan, spanLabels, spans, type UsageSpan } from './usage-search.ts'
 
 const route = getRouteApi('/shell/usage/{-$applicationId}')
 
@@ -90,7 +90,7 @@ function KeptNow({ usage: { storage, records } }: { usage: Usage }): ReactElemen
 
 interface OverTimeProps {
   report: Report
-  span: Span
+  span: UsageSpan
   isOld: boolean
 }
 
@@ -105,7 +105,7 @@ function OverTime({ report: { usage, asked }, span, isOld }: OverTimeProps): Rea
         <Segmented
           label="Time"
           value={span}
-          options={(Object.keys(spans) as Span[]).map((value) => ({ value, label: spanLabels[value] }))}
+          options={(Object.keys(spans) as UsageSpan[]).map((value) => ({ value, label: spanLabels[value] }))}
           onChange={(next) => void navigate({ search: (old) => ({ ...old, span: next }), replace: true })}
         />
       </div>

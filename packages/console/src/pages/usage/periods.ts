@@ -1,11 +1,11 @@
 /** The days or months of a chart. The server counts days of UTC, and leaves out those without use. */
 import type { Usage } from '@graticule/client'
-import { type Span, spans } from './usage-search.ts'
+import { spans, type UsageSpan } from './usage-search.ts'
 
 export type Counts = Usage['today']
 export type Period = Usage['periods'][number]
 
-export interface Asked {
+export interface UsageRequest {
   from: string
   to: string
   interval: 'day' | 'month'
@@ -14,7 +14,7 @@ export interface Asked {
 const dayMs = 86_400_000
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)
 
-export function periodsAsked(span: Span, now: number): Asked {
+export function periodsOf(span: UsageSpan, now: number): UsageRequest {
   const to = dayOf(now)
   if (span !== 'year') return { from: dayOf(now - (spans[span] - 1) * dayMs), to, interval: 'day' }
   const [year = 0, month = 1] = to.split('-').map(Number)
@@ -22,12 +22,12 @@ export function periodsAsked(span: Span, now: number): Asked {
 }
 
 /** Every day or month that was asked for; those that the server left out count nothing. */
-export function wholePeriods({ from, to, interval }: Asked, found: readonly Period[]): Period[] {
+export function wholePeriods({ from, to, interval }: UsageRequest, found: readonly Period[]): Period[] {
   const byStart = new Map(found.map((period) => [period.start, period]))
   return startsOf(from, to, interval).map((start) => byStart.get(start) ?? { start, ...noCounts })
 }
 
-function startsOf(from: string, to: string, interval: Asked['interval']): string[] {
+function startsOf(from: string, to: string, interval: UsageRequest['interval']): string[] {
   const starts: string[] = []
   const next = new Date(from)
   const last = new Date(to)
@@ -58,5 +58,5 @@ const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short'
 const months = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' })
 
 /** 16 Nov, or Nov 2026. */
-export const periodLabel = (start: string, interval: Asked['interval']): string =>
+export const periodLabel = (start: string, interval: UsageRequest['interval']): string =>
   (interval === 'day' ? days : months).format(new Date(start))

@@ -2,13 +2,13 @@
 import { type ReactElement, useId } from 'react'
 import { layout } from '../../components/page.tsx'
 import { axisEnd, type Measure, type Series, sumOf, whole } from './measures.ts'
-import { type Asked, type Period, periodLabel } from './periods.ts'
+import { type Period, periodLabel, type UsageRequest } from './periods.ts'
 import classes from './usage.module.css'
 
 interface UsageChartProps {
   measure: Measure
   periods: readonly Period[]
-  interval: Asked['interval']
+  interval: UsageRequest['interval']
 }
 
 export function UsageChart({ measure, periods, interval }: UsageChartProps): ReactElement {
@@ -46,7 +46,7 @@ function peakText(
   periods: readonly Period[],
   of: (period: Period) => number,
   show: (value: number) => string,
-  interval: Asked['interval'],
+  interval: UsageRequest['interval'],
 ): string {
   const peak = periods.reduce((most, period) => (of(period) > of(most) ? period : most))
   return `Most: ${show(of(peak))}, ${periodLabel(peak.start, interval)}`
@@ -91,7 +91,7 @@ function Bars({ measure, periods, interval, end }: UsageChartProps & { end: numb
   )
 }
 
-function barText({ bars }: Measure, period: Period, interval: Asked['interval']): string {
+function barText({ bars }: Measure, period: Period, interval: UsageRequest['interval']): string {
   const values = bars.map(({ label, of, format }) =>
     bars.length > 1 ? `${label}: ${format(of(period))}` : format(of(period)),
   )

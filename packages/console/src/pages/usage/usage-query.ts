@@ -3,21 +3,21 @@ import type { Usage } from '@graticule/client'
 import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useSession } from '../../session/session.tsx'
-import { type Asked, periodsAsked } from './periods.ts'
-import type { Span } from './usage-search.ts'
+import { periodsOf, type UsageRequest } from './periods.ts'
+import type { UsageSpan } from './usage-search.ts'
 
 export interface Report {
   usage: Usage
-  asked: Asked
+  asked: UsageRequest
 }
 
 /** Null: there is no such application, or the key is a user's own, which reads no application. */
-export function useReport(applicationId: string, span: Span): UseQueryResult<Report | null> {
+export function useReport(applicationId: string, span: UsageSpan): UseQueryResult<Report | null> {
   const { access, client, unscoped } = useSession()
   return useQuery({
     queryKey: ['usage', applicationId, span],
     queryFn: async ({ signal }) => {
-      const asked = periodsAsked(span, Date.now())
+      const asked = periodsOf(span, Date.now())
       const [usage] = await (access.type === 'master'
         ? unscoped.server.usage({ ...asked, filter: { applicationId }, signal })
         : client.server.usage({ ...asked, signal }))
@@ -37,7 +37,7 @@ export function useAllUsage() {
     queryKey: ['usage', 'all'],
     queryFn: async ({ pageParam: offset, signal }) => {
       let total = 0
-      const { to } = periodsAsked('week', Date.now())
+      const { to } = periodsOf('week', Date.now())
       const rows = await unscoped.server.usage({
         from: to,
         to,

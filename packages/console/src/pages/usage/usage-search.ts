@@ -3,25 +3,25 @@ import type { Sort } from '../../components/sort-header.tsx'
 
 /** Days, or months, up to today. */
 export const spans = { week: 7, month: 30, quarter: 90, year: 12 } as const
-export type Span = keyof typeof spans
+export type UsageSpan = keyof typeof spans
 
-export const spanLabels: Readonly<Record<Span, string>> = {
+export const spanLabels: Readonly<Record<UsageSpan, string>> = {
   week: '7 days',
   month: '30 days',
   quarter: '90 days',
   year: '12 months',
 }
 
-export const defaultSpan: Span = 'month'
+export const defaultSpan: UsageSpan = 'month'
 
 export const sortFields = ['name', 'requests', 'refused', 'bytesOut', 'tiles', 'queries', 'storage'] as const
-export type SortField = (typeof sortFields)[number]
+export type UsageSortField = (typeof sortFields)[number]
 
-export const defaultSort: Sort<SortField> = '-requests'
+export const defaultSort: Sort<UsageSortField> = '-requests'
 
 export interface UsageSearch {
-  span?: Span | undefined
-  sort?: Sort<SortField> | undefined
+  span?: UsageSpan | undefined
+  sort?: Sort<UsageSortField> | undefined
   /** What the list of applications counts; this month unless said. */
   during?: 'today' | undefined
 }
@@ -30,7 +30,7 @@ export interface UsageSearch {
 export function readUsageSearch({ span, sort, during }: Record<string, unknown>): UsageSearch {
   const order = sortFields.flatMap((name) => [name, `-${name}`] as const).find((known) => known === sort)
   return {
-    ...(typeof span === 'string' && Object.hasOwn(spans, span) && span !== defaultSpan && { span: span as Span }),
+    ...(typeof span === 'string' && Object.hasOwn(spans, span) && span !== defaultSpan && { span: span as UsageSpan }),
     ...(order && order !== defaultSort && { sort: order }),
     ...(during === 'today' && { during }),
   }

@@ -1,7 +1,7 @@
 import type { Secrets } from '../../api/access/secrets/secrets.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
-import { secretsPlace } from '../agent.ts'
+import { secretsAssociatedData } from '../agent.ts'
 import type { BridgePackage, Fetch, Handler } from './bridge-package.ts'
 import {
   addressOf,
@@ -33,7 +33,8 @@ export function bridgeHandler({ db, secrets, bridges, fetch, fetchTools }: Handl
     if (!row || !isBridgeType(row.type)) throw new Error('The agent is not of a type that the platform serves itself.')
     const { type, application_id: applicationId } = row
     const settings = readBridgeSettings(type, row.config)
-    const opened = row.secrets === null ? {} : JSON.parse(secrets.open(row.secrets, secretsPlace(applicationId)))
+    const opened =
+      row.secrets === null ? {} : JSON.parse(secrets.open(row.secrets, secretsAssociatedData(applicationId)))
     const model = settings.model ?? row.model ?? undefined
     if (type !== 'http' && (model ?? invocation.options.model) === undefined) {
       throw new bridges.Reject('No model is set. Set config.model of the agent, or send options.model.')

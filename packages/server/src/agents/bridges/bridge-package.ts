@@ -5,7 +5,7 @@ export type {
   Invoke,
   InvokeOptions,
   Message,
-  Running,
+  RunningInvocation,
   Tools,
 } from '../../../../agent/src/in-process.ts'
 

@@ -3,11 +3,11 @@ import { sql } from '../../kernel/db/sql.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Agent } from '../agent.ts'
 import { declining, type Offer } from '../invocation/offer.ts'
-import type { Limits } from '../limits.ts'
+import type { AgentLimits } from '../limits.ts'
 import type { Invoke } from '../protocol.ts'
 import { createWorkerSlots, type WorkerSlots } from '../workers/worker-slots.ts'
 import { bridgeHandler, type HandlerSources } from './bridge-handler.ts'
-import type { Fetch, Running } from './bridge-package.ts'
+import type { Fetch, RunningInvocation } from './bridge-package.ts'
 import { bridgeCapacity, isBridgeType } from './bridge-settings.ts'
 
 /** In-process workers, for agents whose type names a bridge: the platform itself calls the model. They exist while they have work. */
@@ -16,7 +16,7 @@ export type Bridges = {
   serves(type: unknown): boolean
   /** Undefined for an agent that the platform does not answer for. */
   offerTo(agent: Agent): Offer | undefined
-  loadOf(agent: { id: string; type?: unknown; config?: unknown }): Load | undefined
+  loadOf(agent: { id: string; type?: unknown; config?: unknown }): BridgeLoad | undefined
   /** The fields of these agents that `loadOf` needs. */
   describe(agentIds: readonly string[]): Promise<ReadonlyMap<string, { type: string; config: unknown }>>
   /** The agents that have an invocation running here. */
@@ -33,17 +33,17 @@ type Stream = (
 
 export type BridgesOptions = Omit<HandlerSources, 'fetch'> & {
   stream: Stream
-  limits: Limits
+  limits: AgentLimits
   share: MachineShare
   log: { warn(fields: object, text: string): void }
 }
 
-export type Load = { capacity: number; inFlight: number }
+export type BridgeLoad = { capacity: number; inFlight: number }
 
 type BridgeWorker = {
   readonly applicationId: string
   readonly slots: WorkerSlots
-  readonly running: Map<string, Running>
+  readonly running: Map<string, RunningInvocation>
 }
 
 /** For installations where bridges are off. */

@@ -14,7 +14,7 @@ export async function recallTurns(db: Db, history: History, question: Question):
   const turns = await db.query<{ input: string; output: string }>(sql`
     SELECT input, output FROM svc.agent_invocations
     WHERE agent_id = ${agent.id}::uuid AND conversation_id = ${call.conversationId ?? null}
-      AND ${isOwn(question)} AND status = 'succeeded' AND input IS NOT NULL AND output IS NOT NULL
+      AND ${isOfCaller(question)} AND status = 'succeeded' AND input IS NOT NULL AND output IS NOT NULL
     ORDER BY created_at DESC, id DESC LIMIT ${maxTurns}`)
   const messages: Message[] = []
   let bytes = 0
@@ -27,5 +27,5 @@ export async function recallTurns(db: Db, history: History, question: Question):
 }
 
 /** A conversation belongs to the user who began it, whatever the key; without a user, to the key. */
-const isOwn = ({ userId, keyHash }: Question): Sql =>
+const isOfCaller = ({ userId, keyHash }: Question): Sql =>
   userId === null ? sql`user_id IS NULL AND api_key_hash = decode(${keyHash}, 'hex')` : sql`user_id = ${userId}::bigint`

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Db } from '../../kernel/db/db.ts'
 import { compileSql, type Sql } from '../../kernel/db/sql.ts'
-import { createHistory, type Entry } from './history.ts'
+import { createHistory, type InvocationRecord } from './history.ts'
 
 /** Longer than a history waits before it writes. */
 const aWhileMs = 200
@@ -24,15 +24,15 @@ function historyOf(failures = 0, isBack: Promise<void> = Promise.resolve()) {
     await isBack
     if (left-- > 0) throw new Error('not now')
     const text = compileSql(statement).values.find((value) => String(value).startsWith('['))
-    written.push((JSON.parse(String(text)) as Entry[]).map(({ id, status }) => `${id} ${status}`))
+    written.push((JSON.parse(String(text)) as InvocationRecord[]).map(({ id, status }) => `${id} ${status}`))
     return []
   }
   const history = createHistory({ query } as unknown as Db, 'here', () => {})
   return { history, written }
 }
 
-const running = (id: string) => ({ id, status: 'running' }) as Entry
-const end = (entry: Entry) => Object.assign(entry, { status: 'succeeded' } as const)
+const running = (id: string) => ({ id, status: 'running' }) as InvocationRecord
+const end = (entry: InvocationRecord) => Object.assign(entry, { status: 'succeeded' } as const)
 
 test('an invocation that is soon over is written once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })

@@ -2,7 +2,7 @@ import type { Db, Queryable } from '../../kernel/db/db.ts'
 import { type Sql, sql } from '../../kernel/db/sql.ts'
 
 /** A row of the invocation history. Content is set only where the agent stores it. */
-export type Entry = {
+export type InvocationRecord = {
   id: string
   agentId: string
   applicationId: string
@@ -30,11 +30,11 @@ export type Entry = {
 
 export type History = {
   /** Write-behind: queues the entry for the next batch. */
-  note(entry: Entry): void
+  note(entry: InvocationRecord): void
   /** Writes the entry now. */
-  write(entry: Entry): Promise<void>
+  write(entry: InvocationRecord): Promise<void>
   /** Writes the entry unless `most` invocations of the agent are running on all replicas together; then false. */
-  reserve(entry: Entry, most: number): Promise<boolean>
+  reserve(entry: InvocationRecord, most: number): Promise<boolean>
   /** Writes all queued entries. */
   flush(): Promise<void>
 }
@@ -45,9 +45,9 @@ const capacity = 20_000
 const replicaDeadMs = 15_000
 
 export function createHistory(db: Db, replicaId: string, onError: (error: unknown) => void): History {
-  let waiting = new Map<string, Entry>()
+  let waiting = new Map<string, InvocationRecord>()
   /** Running invocations wait for one batch more: most have ended by then, and are written once instead of twice. */
-  let begun: Entry[] = []
+  let begun: InvocationRecord[] = []
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
@@ -82,12 +82,12 @@ export function createHistory(db: Db, replicaId: string, onError: (error: unknow
   }
 
   /** Queues a failed batch again. */
-  function keep(batch: readonly Entry[], error: unknown): void {
+  function keep(batch: readonly InvocationRecord[], error: unknown): void {
     onError(error)
     for (const entry of batch) note(entry)
   }
 
-  function note(entry: Entry): void {
+  function note(entry: InvocationRecord): void {
     const isRunning = entry.status === 'running'
     if (waiting.size + (isRunning ? begun.length : 0) >= capacity) return
     if (isRunning) begun.push(entry)
@@ -117,7 +117,7 @@ export const liveReplicas: Sql = sql`
   SELECT id FROM svc.replicas WHERE seen_at > clock_timestamp() - ${replicaDeadMs} * interval '1 millisecond'`
 
 /** Skips agents that are deleted, or locked by a deletion: a batch must not wait for that. */
-async function insert(db: Queryable, replicaId: string, entries: readonly Entry[]): Promise<void> {
+async function insert(db: Queryable, replicaId: string, entries: readonly InvocationRecord[]): Promise<void> {
   await db.query(sql`
     INSERT INTO svc.agent_invocations (
       id, agent_id, application_id, created_at, conversation_id, api_key_hash, user_id, worker_id, replica_id, mode,

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { freeObject, freeValue, ignoringOthers } from '../../api/http/input/bounded-schemas.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { overLimit } from '../../kernel/limits/limits.ts'
-import type { Limits } from '../limits.ts'
+import type { AgentLimits } from '../limits.ts'
 import type { InvokeOptions, Message } from '../protocol.ts'
 
 const maxMetadata = 16
@@ -51,7 +51,7 @@ export const callSchema = Type.Object(
 )
 
 /** The body of an invocation request, validated. */
-export type Call = {
+export type AgentCall = {
   readonly input: string
   readonly conversationId?: string
   readonly messages?: Message[]
@@ -64,7 +64,7 @@ export type Call = {
 const maxMessagesBytes = 524_288
 const maxContextBytes = 65_536
 
-export function readCall(body: Static<typeof callSchema>, { inputBytes }: Limits): Call {
+export function readCall(body: Static<typeof callSchema>, { inputBytes }: AgentLimits): AgentCall {
   const { input, conversationId, messages, context, options, metadata, timeoutMs } = body
   if (typeof input !== 'string' || input === '') {
     throw new ApiError('input_required', 'body/input: must be text that is not empty', {

@@ -5,7 +5,7 @@ import { sql } from '../../kernel/db/sql.ts'
 import { ApiError, invalid } from '../../kernel/errors.ts'
 import { liveReplicas } from '../history/history.ts'
 
-export type Repeatable = {
+export type IdempotentCall = {
   agentId: string
   /** In hexadecimal. */
   keyHash: string
@@ -23,7 +23,7 @@ const maxKeyLength = 255
 export async function once(
   db: Db,
   secrets: Secrets,
-  call: Repeatable,
+  call: IdempotentCall,
   work: () => Promise<object>,
 ): Promise<{ answer: object; isReplay: boolean }> {
   const { agentId, key, replicaId } = call
@@ -66,5 +66,5 @@ export async function once(
   }
 }
 
-const callerOf = ({ keyHash, userId }: Repeatable): Buffer =>
+const callerOf = ({ keyHash, userId }: IdempotentCall): Buffer =>
   userId === null ? Buffer.from(keyHash, 'hex') : createHash('sha256').update(`${keyHash} ${userId}`).digest()

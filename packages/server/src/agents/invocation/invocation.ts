@@ -4,16 +4,16 @@ import type { ApiError, ErrorCode } from '../../kernel/errors.ts'
 import type { ExceededLimit } from '../../kernel/limits/limits.ts'
 import type { Agent } from '../agent.ts'
 import { isBridgeType } from '../bridges/bridge-settings.ts'
-import type { Entry, History } from '../history/history.ts'
-import type { Limits } from '../limits.ts'
+import type { History, InvocationRecord } from '../history/history.ts'
+import type { AgentLimits } from '../limits.ts'
 import type { CancelReason, Invoke, Message } from '../protocol.ts'
-import type { Offer, Run, RunEvent } from './offer.ts'
+import type { Offer, RunEvent, WorkerRun } from './offer.ts'
 import { declined, type Ending, failure, lost, readEnding, workerFailure } from './outcome.ts'
 import { entryOf, invokeFrame, isRemembered, type Question } from './question.ts'
 import { createSurrogateJoiner, type SurrogateJoiner } from './surrogate-pairs.ts'
 
 /** The receiver of an answer. `fail` or `done` is called exactly once, even after the client has disconnected. */
-export type Client = {
+export type InvocationClient = {
   /** The answer begins: the headers can be sent. */
   open(invocationId: string): void
   /** False means back-pressure: the client has not read what was written before. */
@@ -35,24 +35,24 @@ export type Invocation = {
 }
 
 export type InvocationServices = {
-  limits: Limits
+  limits: AgentLimits
   history: History
   hasReady(agent: Agent): boolean
   offerTo(agent: Agent, conversationId: string | undefined): Offer
   /** Earlier messages of the conversation, for agents whose memory the platform keeps. */
   recall(question: Question): Promise<Message[]>
-  onOver(invocation: Invocation, entry: Entry): void
+  onOver(invocation: Invocation, entry: InvocationRecord): void
 }
 
 type ActiveInvocation = {
   readonly services: InvocationServices
   readonly question: Question
-  readonly client: Client
+  readonly client: InvocationClient
   readonly id: string
-  readonly entry: Entry
+  readonly entry: InvocationRecord
   readonly startedAt: number
   state: 'waiting' | 'open' | 'over'
-  run: Run | undefined
+  run: WorkerRun | undefined
   readonly characters: SurrogateJoiner
   /** The answer so far, if it is to be stored. */
   readonly output: string[] | undefined
@@ -73,7 +73,11 @@ type ActiveInvocation = {
  * The state machine of an invocation: begin → reserve → offer → accepted → first output → more → the end. The end comes
  * exactly once, from the worker, a timer or outside, and releases everything that the invocation held.
  */
-export function beginInvocation(services: InvocationServices, question: Question, client: Client): Invocation {
+export function beginInvocation(
+  services: InvocationServices,
+  question: Question,
+  client: InvocationClient,
+): Invocation {
   const { agent, call } = question
   const id = uuidV7()
   const entry = entryOf(id, question)
@@ -279,7 +283,7 @@ function fail(active: ActiveInvocation, error: ApiError): void {
   close(active, { status, statusCode: error.status, errorCode: error.code }, () => active.client.fail(error))
 }
 
-function close(active: ActiveInvocation, result: Partial<Entry>, answerClient: () => void): void {
+function close(active: ActiveInvocation, result: Partial<InvocationRecord>, answerClient: () => void): void {
   if (isOver(active)) return
   const { services, entry, output, outputBytes, question } = active
   active.state = 'over'

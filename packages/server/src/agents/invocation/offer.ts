@@ -16,7 +16,7 @@ export type RunEvent =
 export type Decline = 'nobody' | 'crowded' | 'busy' | 'silent'
 
 /** The handle of an invocation that was offered. */
-export type Run = {
+export type WorkerRun = {
   /** Flow control: the client took so many bytes, so the worker may send as many more. */
   credit(bytes: number): void
   /** The answer is no longer needed. No event comes after this. */
@@ -24,7 +24,7 @@ export type Run = {
 }
 
 /** Offers an invocation. Events come until a decline, a loss, a terminal frame or `cancel`. */
-export type Offer = (invoke: Invoke, on: (event: RunEvent) => void) => Run
+export type Offer = (invoke: Invoke, on: (event: RunEvent) => void) => WorkerRun
 
 /** An offer that is declined at once. */
 export const declining =
@@ -38,7 +38,7 @@ export const declining =
 export function offerInTurn(next: () => Offer | undefined): Offer {
   return (invoke, on) => {
     let why: Decline = 'nobody'
-    let current: Run | undefined
+    let current: WorkerRun | undefined
     let turn = 0
     let isCancelled = false
 

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 import type { Agent } from '../agent.ts'
-import type { Entry } from '../history/history.ts'
+import type { InvocationRecord } from '../history/history.ts'
 import type { Invoke, Message, Tools } from '../protocol.ts'
-import type { Call } from './call.ts'
+import type { AgentCall } from './call.ts'
 import type { Trace } from './tracing.ts'
 
 /** An invocation as it is asked: agent, request, caller and trace. */
 export type Question = {
   readonly agent: Agent
-  readonly call: Call
+  readonly call: AgentCall
   readonly mode: 'invoke' | 'stream'
   /** In hexadecimal. */
   readonly keyHash: string
@@ -28,7 +28,7 @@ const callerName = ({ agent, userId, keyHash }: Question): string =>
   hash('sha256', `${agent.id} ${userId === null ? `key ${keyHash}` : `user ${userId}`}`, 'base64url').slice(0, 22)
 
 /** The first history entry of an invocation. */
-export function entryOf(id: string, question: Question): Entry {
+export function entryOf(id: string, question: Question): InvocationRecord {
   const { agent, call, mode, keyHash, userId, trace } = question
   const isContentStored = agent.storeContent || isRemembered(question)
   return {

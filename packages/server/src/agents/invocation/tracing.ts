@@ -1,19 +1,19 @@
 import type { Attributes, Span, SpanContext } from '@opentelemetry/api'
 import { randomHex } from '../../api/access/secrets/random-hex.ts'
 import type { Agent } from '../agent.ts'
-import type { Entry } from '../history/history.ts'
-import type { Call } from './call.ts'
+import type { InvocationRecord } from '../history/history.ts'
+import type { AgentCall } from './call.ts'
 
 /** The trace context of an invocation (W3C Trace Context, OpenTelemetry). */
 export type Trace = {
   readonly traceId: string
   /** For the worker, so that its spans are children of this invocation. */
   readonly traceparent: string
-  end?(entry: Entry): void
+  end?(entry: InvocationRecord): void
 }
 
 /** `traceparent` is the caller's header. */
-export type Tracing = { begin(traceparent: unknown, agent: Agent, call: Call): Trace }
+export type Tracing = { begin(traceparent: unknown, agent: Agent, call: AgentCall): Trace }
 
 type Parent = Pick<SpanContext, 'traceId' | 'spanId' | 'traceFlags'>
 
@@ -65,7 +65,7 @@ function readParent(traceparent: unknown): Parent | undefined {
   return traceId && spanId && flags ? { traceId, spanId, traceFlags: Number.parseInt(flags, 16) } : undefined
 }
 
-const requestAttributes = ({ id, applicationId, name, model }: Agent, { conversationId }: Call): Attributes => ({
+const requestAttributes = ({ id, applicationId, name, model }: Agent, { conversationId }: AgentCall): Attributes => ({
   'gen_ai.operation.name': 'invoke_agent',
   'gen_ai.agent.id': id,
   'graticule.application.id': applicationId,
@@ -74,7 +74,7 @@ const requestAttributes = ({ id, applicationId, name, model }: Agent, { conversa
   ...(conversationId !== undefined && { 'gen_ai.conversation.id': conversationId }),
 })
 
-function endSpan(span: Span, entry: Entry, isError: number): void {
+function endSpan(span: Span, entry: InvocationRecord, isError: number): void {
   const { id, status, errorCode, model, finishReason, ttfbMs } = entry
   const { inputTokens, outputTokens } = (entry.usage ?? {}) as { inputTokens?: number; outputTokens?: number }
   span.setAttributes({

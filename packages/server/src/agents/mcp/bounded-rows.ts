@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Row } from './dataset.ts'
+import type { DatasetRow } from './dataset.ts'
 
 const maxLength = 32 * 1024
 
@@ -15,7 +15,7 @@ export const pageFields = {
 export const pageSchema = Type.Object({ rows: Type.Array(rowSchema), ...pageFields })
 
 /** A page of rows, bounded by what a model should read at once, with the offset of the next. */
-export function boundedRows(rows: readonly Row[], limit: number, offset: number) {
+export function boundedRows(rows: readonly DatasetRow[], limit: number, offset: number) {
   const { rows: shown, ...rest } = firstRows(rows, limit, offset)
   return { rows: shown.map(shortened), ...rest }
 }
@@ -32,7 +32,7 @@ export function firstRows<R extends object>(rows: readonly R[], limit: number, o
 }
 
 /** One row alone may be longer than all rows should be. */
-function shortened(row: Row): Row {
+function shortened(row: DatasetRow): DatasetRow {
   const text = JSON.stringify(row)
   if (text.length <= maxLength) return row
   return {

@@ -1,15 +1,15 @@
 import Type from 'typebox'
-import type { Origin } from './argument-paths.ts'
+import type { ArgumentPath } from './argument-paths.ts'
 import { boundedRows, pageSchema } from './bounded-rows.ts'
 import {
   conditionsOf,
+  type DatasetRow,
   geometryOf,
   limit,
   loadColumns,
   names,
   offset,
   queryRows,
-  type Row,
   selection,
 } from './dataset.ts'
 import { type GeometryDetail, geometryInDetail } from './geometry-detail.ts'
@@ -62,13 +62,13 @@ export const queryDataset = tool({
 })
 
 /** Where each attribute of the query stands in a list that the caller wrote. */
-const indexOrigins = (asked: readonly string[], argument: string, written: readonly string[]): Origin[] =>
+const indexOrigins = (asked: readonly string[], argument: string, written: readonly string[]): ArgumentPath[] =>
   asked.flatMap((name, index) => {
     const at = written.indexOf(name)
     return at === -1 ? [] : [[`attributes/${index}`, `${argument}/${at}`]]
   })
 
-function withGeometries(row: Row, names: readonly string[], detail: GeometryDetail): Row {
+function withGeometries(row: DatasetRow, names: readonly string[], detail: GeometryDetail): DatasetRow {
   const shown = names.filter((name) => name in row).map((name) => [name, geometryInDetail(row[name], detail)])
   return { ...row, ...Object.fromEntries(shown) }
 }
@@ -115,9 +115,9 @@ export const summarizeDataset = tool({
     })
     const { where, origins } = conditionsOf(dataset, input)
     const query = { attributes: [...groupBy, ...computed], where, group: groupBy, order, limit: maxGroups + 1 }
-    const named: Origin[] = [
+    const named: ArgumentPath[] = [
       ...indexOrigins(query.attributes, 'groupBy', groupBy),
-      ...computed.map((_, index): Origin => [`attributes/${groupBy.length + index}`, `measures/${index}`]),
+      ...computed.map((_, index): ArgumentPath => [`attributes/${groupBy.length + index}`, `measures/${index}`]),
       ['attributes', 'measures'],
       ['group', 'groupBy'],
     ]

@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { freeObject, uuidText } from '../../api/http/input/bounded-schemas.ts'
 import type { Operation } from '../../api/http/operation.ts'
 import { limits } from '../../kernel/limits/limits.ts'
-import { inArguments, type Origin } from './argument-paths.ts'
+import { type ArgumentPath, inArguments } from './argument-paths.ts'
 import type { CallOperation } from './call-operation.ts'
 
 type AttributeSummary = {
@@ -24,7 +24,7 @@ export type DatasetSummary = {
 }
 
 /** About how many rows a dataset has and where; null where that is not known. */
-export type Estimate = { readonly rows: number | null; readonly extent: readonly number[] | null }
+export type DatasetEstimate = { readonly rows: number | null; readonly extent: readonly number[] | null }
 
 /** A text as it stands, in a pattern. */
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
@@ -80,10 +80,10 @@ export async function loadDataset(call: CallOperation, id: string): Promise<Data
 }
 
 /** The part of a dataset that its rows reveal too. */
-export type Columns = Pick<DatasetSummary, 'id' | 'attributes'>
+export type DatasetColumns = Pick<DatasetSummary, 'id' | 'attributes'>
 
-export async function loadColumns(call: CallOperation, id: string): Promise<Columns> {
-  return (await call(columnsOperationId, { params: { id } })) as Columns
+export async function loadColumns(call: CallOperation, id: string): Promise<DatasetColumns> {
+  return (await call(columnsOperationId, { params: { id } })) as DatasetColumns
 }
 
 const columnsOperationId = 'datasets.columns'
@@ -104,17 +104,17 @@ export const geometryOf = ({ attributes }: Pick<DatasetSummary, 'attributes'>): 
   attributes.find(({ type }) => type === 'geometry')
 
 /** These attributes, or all; without geometry in any case. */
-export function plainAttributes({ attributes }: Columns, wanted: readonly string[] | undefined): string[] {
+export function plainAttributes({ attributes }: DatasetColumns, wanted: readonly string[] | undefined): string[] {
   const geometries = new Set(attributes.flatMap(({ name, type }) => (type === 'geometry' ? [name] : [])))
   return (wanted ?? attributes.map(({ name }) => name)).filter((name) => !geometries.has(name))
 }
 
 /** All conditions as one filter, with the origin of its parts. */
-export function conditionsOf(dataset: Columns, { where, bbox, near }: Omit<Selection, 'datasetId'>) {
+export function conditionsOf(dataset: DatasetColumns, { where, bbox, near }: Omit<Selection, 'datasetId'>) {
   const geometry = geometryOf(dataset)?.name ?? 'geometry'
-  const origins: Origin[] = []
+  const origins: ArgumentPath[] = []
   const filters: object[] = []
-  const add = (filter: object, ...inside: readonly Origin[]) => {
+  const add = (filter: object, ...inside: readonly ArgumentPath[]) => {
     for (const [place, argument] of inside) origins.push([`where/$and/${filters.length}${place}`, argument])
     filters.push(filter)
   }
@@ -128,7 +128,7 @@ export function conditionsOf(dataset: Columns, { where, bbox, near }: Omit<Selec
   return { where: { $and: filters }, origins }
 }
 
-export type Row = Record<string, unknown>
+export type DatasetRow = Record<string, unknown>
 type Query = {
   attributes?: string[]
   where?: object
@@ -145,7 +145,7 @@ const usualTimeoutMs = 10_000
 type Asking = {
   parameters?: Selection['parameters']
   /** Where its parts came from, for errors; those that have the same name in the arguments need not be told. */
-  origins?: readonly Origin[]
+  origins?: readonly ArgumentPath[]
   timeoutMs?: number
 }
 
@@ -154,12 +154,12 @@ export async function queryRows(
   id: string,
   query: Query,
   { parameters, origins = [], timeoutMs = usualTimeoutMs }: Asking = {},
-): Promise<Row[]> {
+): Promise<DatasetRow[]> {
   const input = { params: { id }, query: { format: 'json', timeout: timeoutMs }, body: query, parameters }
   const rows = await call('datasets.queryAdvanced', input).catch((error: unknown) => {
     throw inArguments(error, [...origins, ...sameNames])
   })
-  return rows as Row[]
+  return rows as DatasetRow[]
 }
 
-const sameNames = ['attributes', 'where', 'order', 'group', 'limit', 'offset'].map((name): Origin => [name, name])
+const sameNames = ['attributes', 'where', 'order', 'group', 'limit', 'offset'].map((name): ArgumentPath => [name, name])

@@ -1,10 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { ApiError } from '../../kernel/errors.ts'
-import type { Origin } from './argument-paths.ts'
+import type { ArgumentPath } from './argument-paths.ts'
 import { rowSchema } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
 import {
   boxWords,
+  type DatasetRow,
   type DatasetSummary,
   datasetId,
   geometryOf,
@@ -12,7 +13,6 @@ import {
   names,
   nullable,
   queryRows,
-  type Row,
 } from './dataset.ts'
 import { tool } from './tool.ts'
 
@@ -71,7 +71,7 @@ export const describeDataset = tool({
   }),
   async run(call, { datasetId: id, valuesOf = [] }) {
     const dataset = await loadDataset(call, id)
-    const values: Record<string, Row[]> = {}
+    const values: Record<string, DatasetRow[]> = {}
     for (const [index, name] of valuesOf.entries()) values[name] = await commonest(call, id, name, index)
     const geometry = geometryOf(dataset)
     return {
@@ -145,10 +145,10 @@ async function measure(call: CallOperation, dataset: DatasetSummary): Promise<St
   }
 }
 
-function commonest(call: CallOperation, id: string, name: string, index: number): Promise<Row[]> {
+function commonest(call: CallOperation, id: string, name: string, index: number): Promise<DatasetRow[]> {
   const query = { attributes: [name, 'count(*) as rows'], group: [name], order: ['-rows'], limit: 10 }
   const origins = ['attributes/0', 'group/0', 'attributes', 'group'].map(
-    (place): Origin => [place, `valuesOf/${index}`],
+    (place): ArgumentPath => [place, `valuesOf/${index}`],
   )
   return queryRows(call, id, query, { origins })
 }

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { ApiError } from '../../kernel/errors.ts'
 import { boundedRows, pageFields, rowSchema } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
-import { type DatasetSummary, escapeLike, geometryOf, plainAttributes, queryRows, type Row } from './dataset.ts'
+import { type DatasetRow, type DatasetSummary, escapeLike, geometryOf, plainAttributes, queryRows } from './dataset.ts'
 import { geometryInDetail } from './geometry-detail.ts'
 import { tool } from './tool.ts'
 
@@ -29,7 +29,7 @@ export const geocode = tool({
   async run(call, { text, limit = 5 }) {
     const query = { tags: ['gazetteer'], sort: ['name'], limit: maxGazetteers }
     const gazetteers = (await call('datasets.list', { query })) as DatasetSummary[]
-    const places: Row[] = []
+    const places: DatasetRow[] = []
     for (const pattern of [`${escapeLike(text)}%`, `_%${escapeLike(text)}%`]) {
       for (const gazetteer of gazetteers) {
         if (places.length <= limit) places.push(...(await find(call, gazetteer, pattern, limit + 1 - places.length)))
@@ -43,7 +43,12 @@ export const geocode = tool({
   },
 })
 
-async function find(call: CallOperation, gazetteer: DatasetSummary, pattern: string, limit: number): Promise<Row[]> {
+async function find(
+  call: CallOperation,
+  gazetteer: DatasetSummary,
+  pattern: string,
+  limit: number,
+): Promise<DatasetRow[]> {
   const { id } = gazetteer
   const geometry = geometryOf(gazetteer)?.name
   const name = nameAttribute(gazetteer)
@@ -61,7 +66,7 @@ async function find(call: CallOperation, gazetteer: DatasetSummary, pattern: str
 }
 
 /** A gazetteer that may be seen but not queried is none. */
-function ifClosed(error: unknown): Row[] {
+function ifClosed(error: unknown): DatasetRow[] {
   if (error instanceof ApiError && error.status === 401) return []
   throw error
 }

@@ -8,10 +8,10 @@ const methods: ReadonlySet<unknown> = new Set(['initialize', 'ping', 'server/dis
 
 const results = new LRUCache<string, string>({ max: 100 })
 
-type Asked = { readonly headers: Readonly<Record<string, string>>; readonly version: string }
+type ToolRequest = { readonly headers: Readonly<Record<string, string>>; readonly version: string }
 
 /** The answer to an equal message from before, with the id of this one; otherwise what `answer` gives. */
-export async function keepAnswer(asked: Asked, body: unknown, answer: () => Promise<Answer>): Promise<Answer> {
+export async function keepAnswer(asked: ToolRequest, body: unknown, answer: () => Promise<Answer>): Promise<Answer> {
   if (!isMessage(body) || !methods.has(body.method)) return answer()
   const { id, ...rest } = body
   const key = JSON.stringify([asked, rest])

@@ -4,8 +4,8 @@ import { firstRows, pageFields } from './bounded-rows.ts'
 import {
   bbox,
   boxWords,
+  type DatasetEstimate,
   type DatasetSummary,
-  type Estimate,
   escapeLike,
   geometryOf,
   limit,
@@ -72,7 +72,7 @@ export const listDatasets = tool({
   },
 })
 
-function brief(dataset: DatasetSummary, estimate: Estimate | undefined): Static<typeof listedDataset> {
+function brief(dataset: DatasetSummary, estimate: DatasetEstimate | undefined): Static<typeof listedDataset> {
   const geometry = geometryOf(dataset)
   const { id, name, description, attributes } = dataset
   return {

@@ -5,12 +5,12 @@ import { toolTokenPrefix } from '../../api/access/credentials.ts'
 import { freeObject } from '../../api/http/input/bounded-schemas.ts'
 import { type Operation, operationUsing } from '../../api/http/operation.ts'
 import type { CallOperation } from './call-operation.ts'
-import type { Services } from './tool.ts'
+import type { ToolServices } from './tool.ts'
 import type { ToolGrant } from './tool-token.ts'
 
 export type McpServices = {
   readonly about: { readonly version: { readonly tag: string } }
-  estimates(...given: [...Parameters<Services['estimates']>, AbortSignal]): ReturnType<Services['estimates']>
+  estimates(...given: [...Parameters<ToolServices['estimates']>, AbortSignal]): ReturnType<ToolServices['estimates']>
   /** The operations that tools use, with the rights of this caller. */
   callAs(from: { request: FastifyRequest; signal: AbortSignal }, caller: Caller): CallOperation
   /** The grant of a tool token, while its invocation runs. */
@@ -56,7 +56,7 @@ export const mcpOperations: readonly Operation<McpServices>[] = [
 ]
 
 /** Row counts and extents are shown to those who may read the rows. */
-function queryableOnly(estimates: Services['estimates'], caller: Caller): Services['estimates'] {
+function queryableOnly(estimates: ToolServices['estimates'], caller: Caller): ToolServices['estimates'] {
   const ids = scopeOf(caller, 'datasets', 'execute')?.ids ?? []
   return (datasets) => estimates(datasets.filter(({ id }) => ids === 'any' || ids.includes(id)))
 }
@@ -71,7 +71,7 @@ async function grantedCaller(
   const [, token] = /^Bearer (\S+)$/i.exec(authorization ?? '') ?? []
   if (!token?.startsWith(toolTokenPrefix)) return caller
   const grant = await readGrant(token)
-  const isOwn = caller.everyApplication || grant?.caller.applicationId === caller.applicationId
-  if (!grant || !isOwn) throw denied('The tool token is not valid, or its invocation has ended.')
+  const isSameApplication = caller.everyApplication || grant?.caller.applicationId === caller.applicationId
+  if (!grant || !isSameApplication) throw denied('The tool token is not valid, or its invocation has ended.')
   return grant.caller
 }

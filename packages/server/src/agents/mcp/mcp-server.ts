@@ -19,7 +19,7 @@ import { keepAnswer } from './kept-answers.ts'
 import { listDatasets } from './list-datasets.ts'
 import { showOnMap } from './show-on-map.ts'
 import { findNearby, spatialJoin } from './spatial-join.ts'
-import type { Services, Tool } from './tool.ts'
+import type { Tool, ToolServices } from './tool.ts'
 
 /** In a fixed order, so that clients can cache the prompt. */
 export const tools: readonly Tool[] = [
@@ -57,7 +57,7 @@ export async function respond(
   context: RequestContext,
   body: unknown,
   call: CallOperation,
-  { version, ...services }: Services & { version: string },
+  { version, ...services }: ToolServices & { version: string },
 ): Promise<Answer> {
   if (wantsSubscription(body)) return notOffered(body)
   const create = () => createMcpServer(context, call, version, services)
@@ -72,9 +72,9 @@ const mostKeptBytes = 4_096
 
 const bytesOf = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
 
-type Asked = { readonly headers: Record<string, string>; readonly signal: AbortSignal }
+type McpRequest = { readonly headers: Record<string, string>; readonly signal: AbortSignal }
 
-async function respondByLibrary({ headers, signal }: Asked, body: unknown, create: () => Server): Promise<Answer> {
+async function respondByLibrary({ headers, signal }: McpRequest, body: unknown, create: () => Server): Promise<Answer> {
   const message = new Request('http://localhost/api/v1/mcp', { method: 'POST', headers, signal })
   const isEarlier = await isLegacyRequest(message, body)
   const response = isEarlier
@@ -128,7 +128,12 @@ function refusal(text: string): ApiError {
   return invalid('body', error?.message ?? 'must be a message of the Model Context Protocol')
 }
 
-function createMcpServer(context: RequestContext, call: CallOperation, version: string, services: Services): Server {
+function createMcpServer(
+  context: RequestContext,
+  call: CallOperation,
+  version: string,
+  services: ToolServices,
+): Server {
   const server = new Server({ name: 'graticule', version }, { capabilities: { tools: {} }, instructions })
   server.setRequestHandler('tools/list', () => ({ tools: describedTools }))
   server.setRequestHandler('tools/call', async ({ params }) => {

@@ -1,12 +1,13 @@
 import Type, { type Static } from 'typebox'
 import { uuidText } from '../../api/http/input/bounded-schemas.ts'
 import { invalid } from '../../kernel/errors.ts'
-import type { Origin } from './argument-paths.ts'
+import type { ArgumentPath } from './argument-paths.ts'
 import { boundedRows, pageFields, pageSchema, rowSchema } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
 import {
-  type Columns,
   conditionsOf,
+  type DatasetColumns,
+  type DatasetRow,
   distanceMeters,
   geometryOf,
   loadColumns,
@@ -15,7 +16,6 @@ import {
   plainAttributes,
   position,
   queryRows,
-  type Row,
   selection,
 } from './dataset.ts'
 import { tool } from './tool.ts'
@@ -128,13 +128,13 @@ export const findNearby = tool({
 
 const besideDistance = (attributes: readonly string[]): string[] => attributes.filter((name) => name !== distanceName)
 
-const withShortDistance = ({ [distanceName]: distance, ...row }: Row): Row => ({
+const withShortDistance = ({ [distanceName]: distance, ...row }: DatasetRow): DatasetRow => ({
   ...row,
   [distanceName]: Math.round(Number(distance) * centimetres) / centimetres,
 })
 
 /** What other tools have in `near` stands by itself here. */
-const withoutNear = ([place, argument]: Origin): Origin => [place, argument.replace(/^near\//, '')]
+const withoutNear = ([place, argument]: ArgumentPath): ArgumentPath => [place, argument.replace(/^near\//, '')]
 
 /** Spatial join: rows of the first dataset, each with the rows of the other that satisfy the condition. */
 async function joined(call: CallOperation, input: Join, conditionOf: (geometry: unknown) => Condition) {
@@ -146,7 +146,7 @@ async function joined(call: CallOperation, input: Join, conditionOf: (geometry: 
   const { where, origins } = conditionsOf(from, input)
   const query = { attributes: [...shown, geometry], where, limit: limit + 1, offset }
   const rows = await queryRows(call, from.id, query, { parameters, origins })
-  const found: Row[] = []
+  const found: DatasetRow[] = []
   for (const row of rows.slice(0, limit)) {
     const { [geometry]: place, ...plain } = row
     // Nothing is near a row without geometry.
@@ -159,7 +159,7 @@ async function joined(call: CallOperation, input: Join, conditionOf: (geometry: 
   return boundedRows([...found, ...rows.slice(limit)], limit, offset)
 }
 
-function geometryNameOf(dataset: Columns, argument: string): string {
+function geometryNameOf(dataset: DatasetColumns, argument: string): string {
   const geometry = geometryOf(dataset)
   if (!geometry) throw invalid(`arguments/${argument}`, 'must be a dataset with a geometry')
   return geometry.name
@@ -169,7 +169,7 @@ type Condition = { $dwithin?: { geometry: unknown } } & object
 
 async function matchesOf(
   call: CallOperation,
-  to: Columns,
+  to: DatasetColumns,
   { attribute, condition }: { attribute: string; condition: Condition },
   wanted: readonly string[] | undefined,
 ) {

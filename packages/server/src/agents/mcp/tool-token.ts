@@ -31,7 +31,7 @@ export type ToolTokens = {
 type Sealed = Pick<Caller, 'type' | 'applicationId' | 'permissions' | 'userId'> & { agentId: string; secret: string }
 type Grants = Map<string, { secret: string; sealed: string }>
 
-const place = 'tool token'
+const associatedData = 'tool token'
 
 /** A grant is sealed once for all invocations that have the same; each signs its id and its end with the grant's secret. */
 export function createToolTokens(secrets: Secrets): ToolTokens {
@@ -48,7 +48,7 @@ export function createToolTokens(secrets: Secrets): ToolTokens {
     const secret = randomBytes(32).toString('base64url')
     const narrow = narrowed(permissions, datasetIds)
     const granted: Sealed = { type, agentId, applicationId, permissions: narrow, userId, secret }
-    const grant = { secret, sealed: secrets.seal(JSON.stringify(granted), place) }
+    const grant = { secret, sealed: secrets.seal(JSON.stringify(granted), associatedData) }
     grants.set(name, grant)
     return grant
   }
@@ -94,7 +94,7 @@ const sign = (secret: string, text: string): string => hash('sha3-256', secret +
 
 function open(secrets: Secrets, sealed: string): Sealed | undefined {
   try {
-    return JSON.parse(secrets.open(sealed, place))
+    return JSON.parse(secrets.open(sealed, associatedData))
   } catch {
     return undefined
   }

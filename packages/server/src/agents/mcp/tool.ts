@@ -1,12 +1,12 @@
 import type { Static, TObject } from 'typebox'
 import { validator } from '../../api/http/input/validate.ts'
 import type { CallOperation } from './call-operation.ts'
-import type { DatasetSummary, Estimate } from './dataset.ts'
+import type { DatasetEstimate, DatasetSummary } from './dataset.ts'
 
 /** What tools use besides operations. */
-export type Services = {
+export type ToolServices = {
   /** By id; without reading rows. */
-  estimates(datasets: readonly DatasetSummary[]): Promise<ReadonlyMap<string, Estimate>>
+  estimates(datasets: readonly DatasetSummary[]): Promise<ReadonlyMap<string, DatasetEstimate>>
 }
 
 /** A tool for models. Text of tenants is only in results, never in descriptions (prompt injection). */
@@ -17,13 +17,13 @@ export type Tool = {
   readonly input: TObject
   /** Of what `run` returns. */
   readonly output: TObject
-  run(call: CallOperation, input: unknown, services: Services): Promise<object>
+  run(call: CallOperation, input: unknown, services: ToolServices): Promise<object>
 }
 
 type Declaration<I extends TObject, O extends TObject> = Omit<Tool, 'input' | 'output' | 'run'> & {
   input: I
   output: O
-  run(call: CallOperation, input: Static<I>, services: Services): Promise<Static<O>>
+  run(call: CallOperation, input: Static<I>, services: ToolServices): Promise<Static<O>>
 }
 
 /** Validates the input of `run`, and its output against the declared schema. */

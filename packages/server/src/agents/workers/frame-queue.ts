@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import { takeTurn } from '../../kernel/concurrency/turns.ts'
+import { queueForLoop } from '../../kernel/concurrency/event-loop-queue.ts'
 
 /** What takes less than a millisecond to parse. */
 const shortBytes = 16_384
@@ -16,7 +16,7 @@ export function readFrames(
   const waiting: (Buffer | undefined)[] = []
   function readNext(): void {
     if (waiting.length > 0) read(waiting.shift())
-    if (waiting.length > 0) takeTurn(readNext)
+    if (waiting.length > 0) queueForLoop(readNext)
     else socket.resume()
   }
   socket.on('message', (data: Buffer, isBinary: boolean) => {
@@ -24,7 +24,7 @@ export function readFrames(
     if (waiting.length === 0 && data.length <= shortBytes) return read(frame)
     if (waiting.push(frame) > 1) return
     socket.pause()
-    takeTurn(readNext)
+    queueForLoop(readNext)
   })
   return () => {
     socket.removeAllListeners('message')

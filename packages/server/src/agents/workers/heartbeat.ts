@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import type { Limits } from '../limits.ts'
+import type { AgentLimits } from '../limits.ts'
 
 /** Heartbeat of a WebSocket by ping and pong: a half-open TCP connection looks alive to the system until somebody writes. */
 export type Heartbeat = {
@@ -9,7 +9,7 @@ export type Heartbeat = {
   beat(now: number): void
 }
 
-export function createHeartbeat(socket: WebSocket, limits: Limits, isBusy: () => boolean): Heartbeat {
+export function createHeartbeat(socket: WebSocket, limits: AgentLimits, isBusy: () => boolean): Heartbeat {
   let isAlive = true
   let unanswered = 0
   let pingedAt = performance.now()

@@ -1,9 +1,9 @@
-import type { Offer, Run, RunEvent } from '../invocation/offer.ts'
+import type { Offer, RunEvent, WorkerRun } from '../invocation/offer.ts'
 import type { CancelReason, Invoke } from '../protocol.ts'
 import type { Workers } from './workers.ts'
 
 /** The part of the bus between replicas that agents use. */
-export type Bus = {
+export type ReplicaBus = {
   readonly id: string
   send(to: string, message: object): Promise<boolean>
   post(to: string, message: object): void
@@ -29,13 +29,13 @@ export type RemoteRuns = {
   lose(isStopping: boolean): void
 }
 
-type RemoteRunsOptions = { bus: Bus; workers: Workers; replicaId: string; onAbsent(): void }
+type RemoteRunsOptions = { bus: ReplicaBus; workers: Workers; replicaId: string; onAbsent(): void }
 
 const isLast = ({ t }: RunEvent): boolean => ['declined', 'lost', 'done', 'error', 'cancelled'].includes(t)
 
 export function createRemoteRuns({ bus, workers, replicaId, onAbsent }: RemoteRunsOptions): RemoteRuns {
   const sent = new Map<string, { accepted: boolean; on(event: RunEvent): void }>()
-  const received = new Map<string, Run>()
+  const received = new Map<string, WorkerRun>()
   const post = (message: RunMessage) => bus.post(replicaId, message)
 
   function handleEvent(id: string, event: RunEvent): void {

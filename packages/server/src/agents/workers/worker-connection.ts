@@ -2,24 +2,24 @@ import type { Writable } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { hasLeft } from '../../api/http/request-signal.ts'
 import type { Offer } from '../invocation/offer.ts'
-import type { Limits } from '../limits.ts'
+import type { AgentLimits } from '../limits.ts'
 import { closeCodes, type Hello, type PlatformFrame, readWorkerFrame } from '../protocol.ts'
 import { readFrames } from './frame-queue.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { createWorkerSlots, type WorkerSlots } from './worker-slots.ts'
 
 /** Which connection this is, and for which agent. */
-export type Identity = {
+export type WorkerIdentity = {
   readonly connectionId: string
   readonly agentId: string
   readonly applicationId: string
 }
 
 /** The socket, the TCP stream below it, and the signal of the upgrade request. */
-export type Link = { readonly socket: WebSocket; readonly wire: Writable; readonly signal: AbortSignal }
+export type WorkerLink = { readonly socket: WebSocket; readonly wire: Writable; readonly signal: AbortSignal }
 
 /** The WebSocket of a worker after its `hello`. Its slots end with it. */
-export type Connection = Identity & {
+export type WorkerConnection = WorkerIdentity & {
   readonly hello: Hello
   readonly connectedAt: Date
   readonly state: {
@@ -42,9 +42,9 @@ export type Connection = Identity & {
 
 export type ConnectionEvents = {
   /** The worker sent its `hello`: it can be given work. */
-  onReady(connection: Connection): void
-  onChange(connection: Connection): void
-  onGone(connection: Connection): void
+  onReady(connection: WorkerConnection): void
+  onChange(connection: WorkerConnection): void
+  onGone(connection: WorkerConnection): void
 }
 
 /** A worker with more than this in its socket's buffer does not read, and gets no new work. */
@@ -52,12 +52,12 @@ const maxBufferedBytes = 4_194_304
 
 /** Serves one worker from its first frame to the end of its socket. */
 export function serveConnection(
-  identity: Identity,
-  { socket, wire, signal }: Link,
-  limits: Limits,
+  identity: WorkerIdentity,
+  { socket, wire, signal }: WorkerLink,
+  limits: AgentLimits,
   events: ConnectionEvents,
 ): void {
-  let connection: Connection | undefined
+  let connection: WorkerConnection | undefined
   const helloTimer = setTimeout(() => close(closeCodes.helloTimeout, 'no hello'), limits.helloMs)
   const batchWrites = createWriteBatching(wire)
   const send = (frame: PlatformFrame): void => {
@@ -136,7 +136,7 @@ function createWriteBatching(wire: Writable): () => void {
   }
 }
 
-function welcomeFrame({ connectionId, agentId }: Identity, limits: Limits): PlatformFrame {
+function welcomeFrame({ connectionId, agentId }: WorkerIdentity, limits: AgentLimits): PlatformFrame {
   const { pingMs: pingIntervalMs, frameBytes: maxFrameBytes, windowBytes, outputBytes: maxOutputBytes } = limits
   const shown = { maxFrameBytes, windowBytes, maxOutputBytes }
   return { t: 'welcome', connectionId, agentId, pingIntervalMs, limits: shown }

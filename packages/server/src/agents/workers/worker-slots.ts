@@ -1,13 +1,13 @@
 import { report } from '../../kernel/events.ts'
-import type { Run, RunEvent } from '../invocation/offer.ts'
-import type { Limits } from '../limits.ts'
+import type { RunEvent, WorkerRun } from '../invocation/offer.ts'
+import type { AgentLimits } from '../limits.ts'
 import type { CancelReason, Invoke, PlatformFrame, WorkerFrame } from '../protocol.ts'
 import { createDetachingMap, type DetachingMap } from './detaching-map.ts'
 
 /** The slots of one worker, a semaphore: one is taken when an invocation is offered, and released exactly once. */
 export type WorkerSlots = {
   count(): number
-  offer(workerId: string, invoke: Invoke, on: (event: RunEvent) => void): Run
+  offer(workerId: string, invoke: Invoke, on: (event: RunEvent) => void): WorkerRun
   read(frame: InvocationFrame): void
   /** The worker is gone, and all its invocations with it. */
   lose(isStopping: boolean): void
@@ -28,7 +28,7 @@ type Slot = {
 }
 
 type WorkerSlotsOptions = {
-  limits: Limits
+  limits: AgentLimits
   send(frame: PlatformFrame): void
   /** The worker broke the protocol. */
   breach(): void
@@ -47,7 +47,7 @@ export function createWorkerSlots(options: WorkerSlotsOptions): WorkerSlots {
   }
 }
 
-function offer(table: SlotTable, workerId: string, invoke: Invoke, on: (event: RunEvent) => void): Run {
+function offer(table: SlotTable, workerId: string, invoke: Invoke, on: (event: RunEvent) => void): WorkerRun {
   const slot: Slot = {
     id: invoke.id,
     workerId,

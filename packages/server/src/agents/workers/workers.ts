@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { declining, type Offer, offerInTurn } from '../invocation/offer.ts'
-import type { Limits } from '../limits.ts'
+import type { AgentLimits } from '../limits.ts'
 import { closeCodes } from '../protocol.ts'
-import { type Connection, type Identity, type Link, serveConnection } from './worker-connection.ts'
+import { serveConnection, type WorkerConnection, type WorkerIdentity, type WorkerLink } from './worker-connection.ts'
 
 /** A worker as the API and other replicas see it. */
 export type WorkerInfo = {
@@ -20,7 +20,7 @@ export type WorkerInfo = {
 /** The workers whose WebSockets this replica holds, and load balancing among them. */
 export type Workers = {
   /** Serves an authorized socket until it ends. */
-  serve(identity: Identity, link: Link): void
+  serve(identity: WorkerIdentity, link: WorkerLink): void
   /** Offers an invocation to the workers of an agent that are free, the least loaded first. */
   offerTo(agentId: string, conversationId: string | undefined): Offer
   /** Is there a worker that is not draining? */
@@ -28,7 +28,7 @@ export type Workers = {
   infosOf(agentId: string): WorkerInfo[]
   agentIds(): string[]
   countOf(applicationId: string): number
-  connections(): Iterable<Connection>
+  connections(): Iterable<WorkerConnection>
   /** The worker has connected elsewhere: closes its old connection. */
   supersede(agentId: string, workerId: string): void
   /** Asks the workers to reconnect to another replica. */
@@ -37,24 +37,24 @@ export type Workers = {
 }
 
 export type WorkersOptions = {
-  limits: Limits
+  limits: AgentLimits
   /** The workers of an agent changed; not `lasting` if only their load did. */
   onChange(agentId: string, lasting: boolean): void
-  onReady(connection: Connection): void
+  onReady(connection: WorkerConnection): void
 }
 
 export function createWorkers({ limits, onChange, onReady }: WorkersOptions): Workers {
-  const byAgent = new Map<string, Set<Connection>>()
+  const byAgent = new Map<string, Set<WorkerConnection>>()
   const all = function* () {
     for (const connections of byAgent.values()) yield* connections
   }
-  const of = (agentId: string): Connection[] => [...(byAgent.get(agentId) ?? [])]
+  const of = (agentId: string): WorkerConnection[] => [...(byAgent.get(agentId) ?? [])]
   const heartbeat = setInterval(() => {
     const now = performance.now()
     for (const connection of all()) connection.beat(now)
   }, limits.busyPingMs).unref()
 
-  function add(connection: Connection): void {
+  function add(connection: WorkerConnection): void {
     const { agentId, hello } = connection
     supersede(agentId, hello.workerId)
     const connections = byAgent.get(agentId) ?? new Set()
@@ -63,7 +63,7 @@ export function createWorkers({ limits, onChange, onReady }: WorkersOptions): Wo
     onReady(connection)
   }
 
-  function remove(connection: Connection): void {
+  function remove(connection: WorkerConnection): void {
     const connections = byAgent.get(connection.agentId)
     connections?.delete(connection)
     if (connections?.size === 0) byAgent.delete(connection.agentId)
@@ -113,8 +113,8 @@ export function createWorkers({ limits, onChange, onReady }: WorkersOptions): Wo
 }
 
 /** Offers to free workers in the order of `choose`, to each once. */
-function offerToFree(connections: () => Connection[], conversationId: string | undefined): Offer {
-  const tried: Connection[] = []
+function offerToFree(connections: () => WorkerConnection[], conversationId: string | undefined): Offer {
+  const tried: WorkerConnection[] = []
   let wasBusy = false
   return offerInTurn(() => {
     const ready = connections().filter((one) => !one.state.isDraining && !tried.includes(one))
@@ -134,7 +134,7 @@ function offerToFree(connections: () => Connection[], conversationId: string | u
 const busyOffer = declining('busy')
 
 /** Rendezvous hashing keeps a conversation with its worker; otherwise the less loaded of two random workers is taken. */
-function choose(free: readonly Connection[], conversationId: string | undefined): Connection | undefined {
+function choose(free: readonly WorkerConnection[], conversationId: string | undefined): WorkerConnection | undefined {
   if (free.length < 2) return free[0]
   if (conversationId !== undefined) {
     return free.map((one) => ({ one, rank: rankOf(conversationId, one) })).sort((a, b) => b.rank - a.rank)[0]?.one
@@ -145,12 +145,12 @@ function choose(free: readonly Connection[], conversationId: string | undefined)
   return a && b && loadOf(b) < loadOf(a) ? b : a
 }
 
-const loadOf = (connection: Connection): number => connection.inFlight() / connection.state.capacity
+const loadOf = (connection: WorkerConnection): number => connection.inFlight() / connection.state.capacity
 
-const rankOf = (conversationId: string, { hello }: Connection): number =>
+const rankOf = (conversationId: string, { hello }: WorkerConnection): number =>
   createHash('md5').update(`${conversationId} ${hello.workerId}`).digest().readUInt32BE(0)
 
-const infoOf = ({ connectionId, hello, state, inFlight, connectedAt }: Connection): WorkerInfo => ({
+const infoOf = ({ connectionId, hello, state, inFlight, connectedAt }: WorkerConnection): WorkerInfo => ({
   connectionId,
   workerId: hello.workerId,
   status: state.isDraining ? 'draining' : 'online',

@@ -15,7 +15,7 @@ export type Actor = {
 }
 
 /** Where it came from. */
-export type Origin = {
+export type RequestOrigin = {
   readonly requestId: string | null
   readonly address: string | null
   readonly userAgent: string | null
@@ -30,7 +30,7 @@ type About = {
 }
 
 export type Trail = About &
-  Origin & {
+  RequestOrigin & {
     /** `styles.replace`: the id of the operation. */
     readonly action: string
     /** The status of the answer: that of success until something fails. */
@@ -41,12 +41,12 @@ export type Trail = About &
     isMoot: boolean
   }
 
-const noOrigin: Origin = { requestId: null, address: null, userAgent: null }
+const noOrigin: RequestOrigin = { requestId: null, address: null, userAgent: null }
 const nobody: Actor = { type: 'anonymous', id: null, userId: null }
 
 export const openTrail = (
   action: string,
-  { origin = noOrigin, ...about }: Partial<About> & { origin?: Origin; status?: number } = {},
+  { origin = noOrigin, ...about }: Partial<About> & { origin?: RequestOrigin; status?: number } = {},
 ): Trail => ({
   action,
   ...origin,

@@ -1,9 +1,16 @@
 import { whenReady } from '../../kernel/concurrency/when-ready.ts'
 import { ApiError, invalid } from '../../kernel/errors.ts'
 import { type Caller, denied } from './acl.ts'
-import type { Admitted, BearerCache } from './bearer-cache.ts'
+import type { AdmittedBearer, BearerCache } from './bearer-cache.ts'
 import type { HoldConnection } from './connection-shares.ts'
-import { type Credentials, isUuid, onlyOne, type Presented, readCredentials, valuesOf } from './credentials.ts'
+import {
+  type Credentials,
+  isUuid,
+  onlyOne,
+  type PresentedCredentials,
+  readCredentials,
+  valuesOf,
+} from './credentials.ts'
 import type { Key, KeyCache } from './key-cache.ts'
 import type { LimitRate } from './rate-limit.ts'
 import type { Revocation } from './revocation.ts'
@@ -39,7 +46,7 @@ export function authenticate(
   return whenReady(findKey(id, authority), (key) => keyCaller(live(key), request))
 }
 
-function keyCaller(key: Key, request: Presented): Caller {
+function keyCaller(key: Key, request: PresentedCredentials): Caller {
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? chosenApplication(request) : undefined
   return {
@@ -51,7 +58,7 @@ function keyCaller(key: Key, request: Presented): Caller {
   }
 }
 
-async function toolCaller({ toolTokens }: Presented, read: ReadToolToken | undefined): Promise<Caller> {
+async function toolCaller({ toolTokens }: PresentedCredentials, read: ReadToolToken | undefined): Promise<Caller> {
   const token = onlyOne(toolTokens, 'tool tokens')
   if (token === undefined || !read) throw denied('An API key is required: send it in the x-api-key header.')
   const caller = await read(token)
@@ -75,7 +82,7 @@ function live(key: Key | undefined): Key {
 }
 
 function bearerCaller(
-  request: Presented,
+  request: PresentedCredentials,
   id: string | undefined,
   token: string,
   authority: Authority,
@@ -88,12 +95,12 @@ function bearerCaller(
 }
 
 /** The key ends with the token, so that the token's holder sees and creates no key that lives longer. */
-function tokenCaller(request: Presented, admitted: Admitted, key: Key | undefined): Caller {
+function tokenCaller(request: PresentedCredentials, admitted: AdmittedBearer, key: Key | undefined): Caller {
   if (!key) throw invalidToken('No API key stands behind this access token: set metadata.auth.defaultApiKey.')
   return { ...callerOfBoth(request, admitted, key), expiresAt: earlier(key.expiresAt, admitted.expiresAt) }
 }
 
-function callerOfBoth(request: Presented, { applicationId, bearer }: Admitted, key: Key): Caller {
+function callerOfBoth(request: PresentedCredentials, { applicationId, bearer }: AdmittedBearer, key: Key): Caller {
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? (chosenApplication(request) ?? applicationId) : key.applicationId
   if (chosen !== applicationId) throw denied('The access token and the API key belong to different applications.')
@@ -103,7 +110,7 @@ function callerOfBoth(request: Presented, { applicationId, bearer }: Admitted, k
 const earlier = (one: Date | null, other: Date): Date => (one && one < other ? one : other)
 
 /** All values, under both names of the header, must be equal. */
-function presentedToken({ accessTokens }: Presented): string | undefined {
+function presentedToken({ accessTokens }: PresentedCredentials): string | undefined {
   const token = onlyOne(accessTokens, 'access tokens')
   if (token === '') throw invalidToken('Send the access token as Authorization: Bearer TOKEN.')
   return token
@@ -114,12 +121,12 @@ const invalidToken = (detail: string): ApiError =>
     headers: { 'WWW-Authenticate': 'Bearer realm="graticule", error="invalid_token"' },
   })
 
-function presentedKey({ keys }: Presented): string | undefined {
+function presentedKey({ keys }: PresentedCredentials): string | undefined {
   const key = onlyOne(keys, 'API keys')
   return key === undefined || typeof key === 'string' ? key : ''
 }
 
-function chosenApplication(request: Presented): string | undefined {
+function chosenApplication(request: PresentedCredentials): string | undefined {
   const [id, second] = valuesOf(request, 'x-application-id')
   if (id === undefined) return undefined
   if (second !== undefined || !isUuid(id)) {
@@ -129,7 +136,7 @@ function chosenApplication(request: Presented): string | undefined {
 }
 
 /** A browser names the page's origin in Origin, or for plain loads in Referer. */
-function checkOrigin(allowed: readonly string[] | null, request: Presented): void {
+function checkOrigin(allowed: readonly string[] | null, request: PresentedCredentials): void {
   if (allowed === null) return
   const [page = ''] = [...valuesOf(request, 'origin'), ...valuesOf(request, 'referer')]
   const origin = URL.canParse(page) ? new URL(page).origin : ''

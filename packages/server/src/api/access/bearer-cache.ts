@@ -9,7 +9,7 @@ import { credentialTtlMs, type Key, type KeyCache } from './key-cache.ts'
 import type { Tokens, VerifiedToken } from './secrets/access-tokens.ts'
 
 /** A bearer with a live session, and the default key that is used if the request has none. */
-export type Admitted = {
+export type AdmittedBearer = {
   readonly bearer: Bearer
   readonly applicationId: string
   readonly expiresAt: Date
@@ -18,7 +18,7 @@ export type Admitted = {
 
 export type BearerCache = {
   /** Undefined when the token is not valid, or its session or user has ended; at once when that is cached. */
-  find(token: string): Admitted | undefined | Promise<Admitted | undefined>
+  find(token: string): AdmittedBearer | undefined | Promise<AdmittedBearer | undefined>
   /** Invalidates the sessions of a user or an application: at once on this replica, within a second on the others. */
   forget(whose: { readonly userId: number } | { readonly applicationId: string }): void
 }
@@ -49,7 +49,7 @@ export function createBearerCache(db: Db, tokens: Tokens, keys: KeyCache, onForg
     return session && { token, session }
   }
 
-  function admit(entry: Entry | undefined): Admitted | undefined {
+  function admit(entry: Entry | undefined): AdmittedBearer | undefined {
     if (!entry || entry.token.expiresAt <= Date.now()) return undefined
     const { userId, sessionId, applicationId } = entry.token
     return {

@@ -16,7 +16,7 @@ export type Credentials = {
 }
 
 /** The credentials that a request presents. */
-export type Presented = {
+export type PresentedCredentials = {
   /** Each API key that was sent, in any place. One that is no text cannot be valid. */
   readonly keys: readonly unknown[]
   /** Each `Bearer` value that is neither a key nor a tool token; an empty text is one that cannot be read. */
@@ -29,7 +29,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const isUuid = (text: string): boolean => uuid.test(text)
 
 /** Reads the credentials: a key may come in headers of its own, in the query, as Bearer or in Basic. */
-export function readCredentials({ rawHeaders, query }: Credentials): Presented {
+export function readCredentials({ rawHeaders, query }: Credentials): PresentedCredentials {
   const headers = readHeaders(rawHeaders)
   const { [keyParameter]: asked } = query
   const keys: unknown[] = asked === undefined ? [] : [asked].flat()
@@ -79,7 +79,7 @@ const wanted: ReadonlySet<string> = new Set([
 ])
 
 /** The headers that matter here, with each value they come with. */
-function readHeaders(rawHeaders: readonly string[]): Presented['headers'] {
+function readHeaders(rawHeaders: readonly string[]): PresentedCredentials['headers'] {
   const found = new Map<string, string[]>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]?.toLowerCase() ?? ''
@@ -93,5 +93,5 @@ function readHeaders(rawHeaders: readonly string[]): Presented['headers'] {
 
 const none: readonly string[] = []
 
-export const valuesOf = ({ headers }: Pick<Presented, 'headers'>, name: string): readonly string[] =>
+export const valuesOf = ({ headers }: Pick<PresentedCredentials, 'headers'>, name: string): readonly string[] =>
   headers.get(name) ?? none

@@ -17,16 +17,16 @@ import type { Answer, Operation } from './operation.ts'
 import { requestIdOf } from './request-id.ts'
 import type { RequestSignal } from './request-signal.ts'
 
-export type Surroundings<S> = {
+export type ImmediateContext<S> = {
   readonly authority: Authority
   readonly services: S
   readonly commonHeaders: CommonHeaders
   readonly trustsProxy: boolean
   /** Called once for each answer, when the connection has taken it, and for a client that has left. */
-  onAnswered(operation: Operation<S>, answered: Answered): void
+  onAnswered(operation: Operation<S>, answered: AnsweredRequest): void
 }
 
-export type Answered = {
+export type AnsweredRequest = {
   readonly request: IncomingMessage
   readonly caller: Caller | undefined
   readonly requestId: string
@@ -38,7 +38,7 @@ export type Answered = {
 export function answerImmediately<S>(
   app: FastifyInstance,
   operations: readonly Operation<S>[],
-  surroundings: Surroundings<S>,
+  surroundings: ImmediateContext<S>,
 ): void {
   // As in the router, words come before parameters: /tiles/basemap/… before /tiles/{id}/….
   const routes = operations
@@ -137,7 +137,7 @@ function beginAnswer<S>(
   route: Route<S>,
   { request, response }: Pick<Taken<S>, 'request' | 'response'>,
   url: string,
-  { authority, services }: Surroundings<S>,
+  { authority, services }: ImmediateContext<S>,
 ): Begun {
   const { operation, answerNow, pattern, names } = route
   const matched = pattern.exec(pathOf(url))
@@ -175,7 +175,7 @@ function finished<S>(
   return finish(answer, headers['accept-encoding'])
 }
 
-type Given<S> = {
+type RequestParts<S> = {
   readonly services: S
   readonly request: IncomingMessage
   readonly tree: QueryTree
@@ -188,10 +188,10 @@ class NowContext<S> {
   readonly tree: QueryTree
   readonly headers: IncomingMessage['headers']
   readonly scope: Scope
-  readonly given: Given<S>
+  readonly given: RequestParts<S>
   #opened: RequestSignal | undefined
 
-  constructor(given: Given<S>, scope: Scope) {
+  constructor(given: RequestParts<S>, scope: Scope) {
     this.services = given.services
     this.tree = given.tree
     this.headers = given.request.headers

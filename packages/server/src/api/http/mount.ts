@@ -14,7 +14,7 @@ import { answerSender } from './answers/send-answer.ts'
 import { type AuditLog, identify, isAudited, trailOf } from './audit-log.ts'
 import { noQuery, parseQueryString, type QueryTree, queryOf, readQuery, refuseUnknown } from './input/query-string.ts'
 import { validator } from './input/validate.ts'
-import type { Access, Address, ContextOf, DeclaredOperation, Operation } from './operation.ts'
+import type { Access, ContextOf, DeclaredOperation, Operation, RequestTarget } from './operation.ts'
 import { openRequestSignal, type RequestSignal } from './request-signal.ts'
 
 /** The config of a route; routes that only refuse have no operation. */
@@ -32,7 +32,7 @@ type Admitted = {
 export const admission = 'admission'
 
 /** What the routes of a server have in common. */
-export type Surroundings<S> = {
+export type MountContext<S> = {
   readonly authority: Authority
   readonly services: S
   readonly commonHeaders: CommonHeaders
@@ -43,7 +43,7 @@ export type Surroundings<S> = {
  * Makes the route of an operation. Nothing in it makes a promise of its own, so an answer from memory, such as a tile from the
  * cache, is sent in the same turn in which its request was read.
  */
-export function mount<S>(app: FastifyInstance, operation: Operation<S>, surroundings: Surroundings<S>): void {
+export function mount<S>(app: FastifyInstance, operation: Operation<S>, surroundings: MountContext<S>): void {
   const { authority, services } = surroundings
   const audit = isAudited(operation) ? surroundings.audit : undefined
   const readBody = operation.body && !operation.readsText && validator(operation.body, 'body')
@@ -97,7 +97,7 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, surround
 /** What the operation checks before the body is read. */
 function bodyGuard<S>(
   { beforeBody }: Operation<S>,
-  { authority, services }: Surroundings<S>,
+  { authority, services }: MountContext<S>,
 ): ((request: FastifyRequest) => Promise<void>) | undefined {
   if (!beforeBody) return undefined
   return async (request) => {
@@ -281,7 +281,7 @@ function admitRequest<S>(
 export function admit(
   { access, bearer }: Pick<DeclaredOperation, 'access' | 'bearer'>,
   caller: Caller,
-  address: Address,
+  address: RequestTarget,
 ): Scope | undefined {
   if (bearer) bearerOf(caller)
   if (typeof access !== 'object') return undefined

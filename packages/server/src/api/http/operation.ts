@@ -12,7 +12,7 @@ import type { QueryTree } from './input/query-string.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
 /** Path and query parameters of a request, before its body is read. */
-export type Address = { params: Readonly<Record<string, string>>; query: QueryTree }
+export type RequestTarget = { params: Readonly<Record<string, string>>; query: QueryTree }
 
 /** Who may call: anybody, any key, or a key whose ACL grants the level on the class and on the id in the address. */
 export type Access =
@@ -21,11 +21,11 @@ export type Access =
   | {
       class: AclClass
       /** A function where one path has two meanings. */
-      level: AclLevel | ((address: Address) => AclLevel)
+      level: AclLevel | ((address: RequestTarget) => AclLevel)
       /** Only master keys, whatever the ACL says. */
       master?: boolean
       /** The id that the ACL is asked for; the path's `id` by default. */
-      id?: (address: Address, caller: Caller) => string | undefined
+      id?: (address: RequestTarget, caller: Caller) => string | undefined
     }
 
 export type ContextOf<A extends Access, S> = {

@@ -7,7 +7,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { takeTurn } from '../../kernel/concurrency/turns.ts'
+import { queueForLoop } from '../../kernel/concurrency/event-loop-queue.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { report } from '../../kernel/events.ts'
 import { bodyBudget } from '../../kernel/json/json-budget.ts'
@@ -222,7 +222,7 @@ function parseInTurn(
     done(...parsed)
   }
   if (bytes.length < largeBytes) work()
-  else takeTurn(work)
+  else queueForLoop(work)
 }
 
 function urlFault(url: string): ApiError | undefined {

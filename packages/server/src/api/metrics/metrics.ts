@@ -1,5 +1,5 @@
 import type { Counter, Histogram, Registry } from 'prom-client'
-import type { Figures, FiguresExchange } from '../../kernel/concurrency/figures-exchange.ts'
+import type { MetricsExchange, MetricValues } from '../../kernel/concurrency/metrics-exchange.ts'
 import { listen } from '../../kernel/events.ts'
 
 /** Metrics that are read at the time of the scrape. */
@@ -9,7 +9,7 @@ export type Metrics = {
   /** In Prometheus' text format. Counting begins when this is asked for the first time. */
   read(): Promise<{ contentType: string; text: string }>
   /** Those of this process alone, also after `close`. */
-  figures(): Promise<Figures>
+  values(): Promise<MetricValues>
   close(): void
 }
 
@@ -19,7 +19,7 @@ type AddMetrics = (prometheus: typeof import('prom-client'), registry: Registry)
 export function createMetrics(
   gauges: Gauges,
   version: string,
-  exchange?: FiguresExchange,
+  exchange?: MetricsExchange,
   add?: AddMetrics | undefined,
 ): Metrics {
   let started: Promise<{ registry: Registry; stop(): void }> | undefined
@@ -27,15 +27,15 @@ export function createMetrics(
     started ??= start(gauges, version, add)
     return started
   }
-  let final: Figures | undefined
-  const figures = async (): Promise<Figures> => final ?? (await begin()).registry.getMetricsAsJSON()
-  exchange?.provide(figures)
+  let final: MetricValues | undefined
+  const values = async (): Promise<MetricValues> => final ?? (await begin()).registry.getMetricsAsJSON()
+  exchange?.provide(values)
   return {
     async read() {
       const { registry } = exchange ? { registry: await sumOf(exchange) } : await begin()
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
-    figures,
+    values,
     close: () =>
       void started?.then(async ({ registry, stop }) => {
         final = await registry.getMetricsAsJSON()
@@ -46,7 +46,7 @@ export function createMetrics(
 }
 
 /** Adds up what all workers count, gauges too; of what cannot be added, such as the lag of an event loop, it is the mean. */
-async function sumOf(exchange: FiguresExchange): Promise<Registry> {
+async function sumOf(exchange: MetricsExchange): Promise<Registry> {
   const { AggregatorRegistry } = (await import('prom-client')).default
   return AggregatorRegistry.aggregate([...(await exchange.collect())])
 }

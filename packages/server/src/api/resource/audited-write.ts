@@ -5,7 +5,7 @@ import { ident, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { Scope } from '../access/acl.ts'
 import { type AboutRow, changeWithEntry, fingerprintSql, type Trail } from '../access/audit-trail.ts'
 import type { Entity, Resource, Store } from './resource.ts'
-import type { Columns } from './rows.ts'
+import type { SelectList } from './rows.ts'
 
 /** Runs a statement that changes one row of the resource. `change` ends before its RETURNING. */
 export async function writeNow<R extends Row>(
@@ -62,7 +62,7 @@ export function noteShown({ trail }: Scope, resource: Resource, rows: readonly R
 }
 
 /** Records that come by a join show no secrets: only reading them by themselves leaves an entry. */
-export const withoutSecrets = (resource: Resource): Columns =>
+export const withoutSecrets = (resource: Resource): SelectList =>
   Object.fromEntries(secretColumns(resource).map((column) => [column, raw('NULL::text')]))
 
 /** A master key may name a record of any application: the entry is that application’s. */

@@ -6,7 +6,7 @@ import { isUuid } from '../access/credentials.ts'
 import { validator } from '../http/input/validate.ts'
 import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
 import { auditOfReads } from './audited-write.ts'
-import { changedFields, givenFields } from './documents/changed-fields.ts'
+import { changedFields, inputFields } from './documents/changed-fields.ts'
 import { mergePatch } from './documents/merge-patch.ts'
 import { keepingNote, replacement } from './documents/replacement.ts'
 import { joinFields, loadJoins, readJoins } from './joins.ts'
@@ -14,9 +14,9 @@ import { type ListParameters, listSchema, readFields, readListQuery, selectionSc
 import { pageLinks } from './page-links.ts'
 import { recordGuard, viewFor } from './reach.ts'
 import type { Removal } from './removal.ts'
-import { type BaseServices, type Entity, isGiven, type Resource, type Verb } from './resource.ts'
+import { type BaseServices, type Entity, isInputField, type Resource, type Verb } from './resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
-import type { Stored } from './rows.ts'
+import type { StoredEntity } from './rows.ts'
 import { changesSchema, createSchema, isChangeable, outputSchema, patchSchema, replaceSchema } from './schemas.ts'
 import {
   type Addition,
@@ -158,7 +158,7 @@ function create<S extends BaseServices>(resource: Resource<S>, addition?: Additi
       const applicationId = chooseApplication(caller, given.applicationId)
       const values: Entity = {}
       for (const [name, field] of Object.entries(resource.fields)) {
-        if (isGiven(field)) values[name] = given[name] ?? field.default
+        if (isInputField(field)) values[name] = given[name] ?? field.default
       }
       const whole = await prepared(resource, { values, applicationId, given }, context)
       const stored = await insertEntity({ resource, services }, scope, applicationId, whole, addition)
@@ -270,12 +270,12 @@ async function prepared<S extends BaseServices>(
   const whole = { ...draft, applicationId, leaving: () => context.signal }
   const next = resource.prepare ? await resource.prepare(whole, scope, services) : draft.values
   if (scope.trail) {
-    scope.trail.changed = previous ? changedFields(resource, previous, next, given) : givenFields(resource, given)
+    scope.trail.changed = previous ? changedFields(resource, previous, next, given) : inputFields(resource, given)
   }
   return next
 }
 
-const answer = ({ entity, tag }: Stored): Answer => ({ headers: { etag: etagOf(tag) }, body: entity })
+const answer = ({ entity, tag }: StoredEntity): Answer => ({ headers: { etag: etagOf(tag) }, body: entity })
 
 /** Fields that were read only to follow a join are not part of the answer. */
 function only(entity: Entity, fields: readonly string[] | undefined, joins: readonly string[]): Entity {

@@ -6,12 +6,19 @@ import { type Caller, scopeOf } from '../access/acl.ts'
 import type { Permissions } from '../access/grants.ts'
 import { createSecrets } from '../access/secrets/secrets.ts'
 import { loadJoins } from './joins.ts'
-import { type BaseServices, defineResource, field, type Identity, type Resource, uuidIdentity } from './resource.ts'
+import {
+  type BaseServices,
+  defineResource,
+  field,
+  type IdentityField,
+  type Resource,
+  uuidIdentity,
+} from './resource.ts'
 import { createGenerations, createStores } from './services.ts'
 import { insertEntity } from './store.ts'
 
 // Two resources of the test's own: shelves are owned by readers (whose ids are numbers) and hold books.
-const numbered: Identity = {
+const numbered: IdentityField = {
   ...uuidIdentity,
   type: 'integer',
   sqlType: 'bigint',

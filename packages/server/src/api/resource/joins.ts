@@ -2,7 +2,7 @@ import { raw, type Sql, type SqlValue, sql } from '../../kernel/db/sql.ts'
 import { invalid, refuseRepeated } from '../../kernel/errors.ts'
 import { unknownName } from '../../kernel/nearest-name.ts'
 import { type Caller, scopeOf } from '../access/acl.ts'
-import type { BaseServices, Entity, Identity, Join, Resource, Store } from './resource.ts'
+import type { BaseServices, Entity, IdentityField, Join, Resource, Store } from './resource.ts'
 import { findEntities } from './store.ts'
 
 /** The joins asked for, if the resource has them. */
@@ -60,7 +60,7 @@ async function loadMany(
   name: string,
   { foreignColumn }: Extract<Join, { many: unknown }>,
   entities: readonly Entity[],
-  identity: Identity,
+  identity: IdentityField,
 ): Promise<void> {
   const { resource: target } = store
   const scope = scopeOf(caller, target.acl, 'read')
@@ -73,7 +73,7 @@ async function loadMany(
   for (const entity of entities) entity[name] = (byKey.get(String(entity.id)) ?? []).map((related) => related.entity)
 }
 
-function arrayOf(identity: Identity, ids: readonly unknown[]): Sql {
+function arrayOf(identity: IdentityField, ids: readonly unknown[]): Sql {
   const keys: SqlValue[] = [...new Set(ids.map(String))].map(identity.key).filter((key) => key !== undefined)
   return sql`${keys}::${raw(identity.sqlType)}[]`
 }

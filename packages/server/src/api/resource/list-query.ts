@@ -8,8 +8,8 @@ import { filterSql } from '../../query/filter/filter-sql.ts'
 import type { Attribute } from '../../query/values/attribute.ts'
 import { freeObject, nameList } from '../http/input/bounded-schemas.ts'
 import { byFilter, offsetParameter } from '../http/offset-parameter.ts'
-import { type Field, isShown, type Resource } from './resource.ts'
-import { type Columns, shownAs } from './rows.ts'
+import { isShown, type Resource, type ResourceField } from './resource.ts'
+import { type SelectList, shownAs } from './rows.ts'
 
 const defaultLimit = 1_000
 const maxLimit = 10_000
@@ -49,7 +49,7 @@ export type ListQuery = {
   readonly offset: number
 }
 
-export function readListQuery(resource: Resource, parameters: ListParameters, shown?: Columns): ListQuery {
+export function readListQuery(resource: Resource, parameters: ListParameters, shown?: SelectList): ListQuery {
   const faults = new FaultCollector()
   const fields = faults.attempt(() => readFields(resource, parameters.fields))
   const where = faults.attempt(() => readFilter(resource, parameters.filter, shown))
@@ -73,7 +73,7 @@ export function readFields(resource: Resource, wanted: readonly string[] | undef
   return wanted
 }
 
-function readFilter(resource: Resource, filter: unknown, shown?: Columns): Sql {
+function readFilter(resource: Resource, filter: unknown, shown?: SelectList): Sql {
   if (filter === undefined) return raw('TRUE')
   const attributes = new Map<string, Attribute>()
   for (const [name, field] of Object.entries(resource.fields)) {
@@ -81,7 +81,7 @@ function readFilter(resource: Resource, filter: unknown, shown?: Columns): Sql {
   }
   const isFolded = ({ name }: Attribute) => resource.fields[name]?.foldedColumn !== undefined
   return filterSql(foldCase(parseFilter(filter, attributes), isFolded), ({ name }) => {
-    const field = resource.fields[name] as Field
+    const field = resource.fields[name] as ResourceField
     return shownAs(field.foldedColumn ?? field.column, shown)
   })
 }
@@ -100,14 +100,19 @@ function readSort(resource: Resource, sort: readonly string[]): Sql {
   return joinSql([...order, ident(resource.identity.column)], ', ')
 }
 
-const isSortable = ({ queryable, type }: Field): boolean => queryable && type !== 'json' && type !== 'array'
+const isSortable = ({ queryable, type }: ResourceField): boolean => queryable && type !== 'json' && type !== 'array'
 
 /** A field that does not fit is reported as unknown. */
-function knownField(resource: Resource, name: string, parameter: string, fits: (field: Field) => boolean): Field {
+function knownField(
+  resource: Resource,
+  name: string,
+  parameter: string,
+  fits: (field: ResourceField) => boolean,
+): ResourceField {
   const field = Object.hasOwn(resource.fields, name) ? resource.fields[name] : undefined
   if (field && fits(field)) return field
   const allowed = Object.entries(resource.fields).flatMap(([known, one]) => (fits(one) ? [known] : []))
   throw invalid(`query/${parameter}`, unknownName(`a field for ${parameter}`, name, allowed))
 }
 
-const column = (field: Field): Sql => ident(field.foldedColumn ?? field.column)
+const column = (field: ResourceField): Sql => ident(field.foldedColumn ?? field.column)

@@ -2,7 +2,7 @@ import { createLoadingCache } from '../../kernel/concurrency/loading-cache.ts'
 import { ApiError, isNotFound } from '../../kernel/errors.ts'
 import type { Scope } from '../access/acl.ts'
 import type { Resource, Store } from './resource.ts'
-import type { Stored } from './rows.ts'
+import type { StoredEntity } from './rows.ts'
 import { getEntity } from './store.ts'
 
 /**
@@ -19,7 +19,7 @@ export type RecordCache<T> = {
 /** `others`: the derived value depends on records of these resources too. */
 export function createRecordCache<T>(
   store: Store,
-  derive: (stored: Stored) => T | Promise<T>,
+  derive: (stored: StoredEntity) => T | Promise<T>,
   others: readonly Resource[] = [],
 ): RecordCache<T> {
   const { generations } = store.services

@@ -13,7 +13,7 @@ export type Removal<S extends BaseServices = BaseServices> = {
   /** Query parameters of DELETE. */
   readonly parameters?: TProperties
   /** Before the transaction: refuses, or prepares. If it returns undefined, only the row is deleted. */
-  prepare(removed: Removed, services: S): Promise<Removing | undefined>
+  prepare(removed: Removed, services: S): Promise<RemovalWork | undefined>
 }
 
 type Removed = {
@@ -23,7 +23,7 @@ type Removed = {
 }
 
 /** Runs in the transaction that deletes the locked record. Returns what is left to do after the commit. */
-export type Removing = (tx: Queryable) => Promise<(() => Promise<void>) | undefined>
+export type RemovalWork = (tx: Queryable) => Promise<(() => Promise<void>) | undefined>
 
 /** `lock_timeout`, where the transaction has one. */
 const isLocked = (error: unknown): boolean => codeOf(error) === '55P03'
@@ -35,7 +35,7 @@ export async function removeWith(
   db: Db,
   lock: Sql,
   remove: (tx: Queryable) => Promise<number>,
-  removing: Removing,
+  removing: RemovalWork,
 ): Promise<{ count: number; finish?: (() => Promise<void>) | undefined }> {
   const removeOnce = () =>
     db.transaction(async (tx) => {

@@ -31,7 +31,7 @@ export type Verb = 'list' | 'create' | 'get' | 'replace' | 'patch' | 'delete'
 const allVerbs: readonly Verb[] = ['list', 'create', 'get', 'replace', 'patch', 'delete']
 
 /** One property of a resource. This table drives validation, SQL, list queries, OpenAPI and the tests. */
-export type Field = {
+export type ResourceField = {
   readonly type: AttributeType
   readonly schema: TSchema
   readonly column: string
@@ -62,13 +62,13 @@ export type Field = {
   readonly write?: (value: unknown) => Sql
 }
 
-export type Fields = Readonly<Record<string, Field>>
+export type ResourceFields = Readonly<Record<string, ResourceField>>
 
 /** The wire form of one resource. */
 export type Entity = Record<string, unknown>
 
 /** How a resource is identified, and how its id is stored. */
-export type Identity = {
+export type IdentityField = {
   readonly schema: TSchema
   readonly type: AttributeType
   readonly column: string
@@ -91,7 +91,7 @@ export type Join =
   | { readonly one: string; readonly field: string }
   | { readonly many: string; readonly foreignColumn: string }
 
-export type Draft = {
+export type EntityDraft = {
   readonly values: Entity
   readonly previous?: Entity
   readonly applicationId: string
@@ -116,12 +116,12 @@ export type Resource<S extends BaseServices = BaseServices> = {
   readonly title: string
   readonly path: string
   readonly acl: AclClass
-  readonly identity: Identity
+  readonly identity: IdentityField
   /** The column that names the tenant. */
   readonly tenantColumn: 'application_id' | 'id'
   /** The column that names the owning user; without one, keys of type `user` reach nothing. */
   readonly ownerColumn?: string
-  readonly fields: Fields
+  readonly fields: ResourceFields
   readonly joins: Readonly<Record<string, Join>>
   readonly verbs: readonly Verb[]
   /** These need a master key. */
@@ -140,18 +140,18 @@ export type Resource<S extends BaseServices = BaseServices> = {
   /** A body that creates one. The documentation shows it, the contract tests send it. */
   readonly example: Entity
   /** Validates a draft and computes derived values. Returns what to store. */
-  prepare?(draft: Draft, scope: Scope, services: S): Promise<Entity>
+  prepare?(draft: EntityDraft, scope: Scope, services: S): Promise<Entity>
   /** For resources of which callers see different parts. */
   view?(scope: Scope, services: S): Promise<View>
 }
 
-type FieldOptions = Partial<Omit<Field, 'type' | 'schema'>>
+type FieldOptions = Partial<Omit<ResourceField, 'type' | 'schema'>>
 
 export function field(
   type: AttributeType,
   schema: TSchema,
   options: FieldOptions = {},
-): Omit<Field, 'column'> & FieldOptions {
+): Omit<ResourceField, 'column'> & FieldOptions {
   const mode = options.mode ?? 'writable'
   return {
     type,
@@ -165,15 +165,15 @@ export function field(
 }
 
 /** Clients can read it. */
-export const isShown = ({ mode }: Pick<Field, 'mode'>): boolean => mode !== 'writeOnly' && mode !== 'hidden'
+export const isShown = ({ mode }: Pick<ResourceField, 'mode'>): boolean => mode !== 'writeOnly' && mode !== 'hidden'
 
 /** Clients can set it at creation. */
-export const isGiven = ({ mode }: Pick<Field, 'mode'>): boolean => mode !== 'readOnly' && mode !== 'hidden'
+export const isInputField = ({ mode }: Pick<ResourceField, 'mode'>): boolean => mode !== 'readOnly' && mode !== 'hidden'
 
 const metadataSchema = freeRecord('metadataBytes', { description: 'Free-form, at most 64 KiB' })
 const dateTime = dateTimeText()
 
-export const uuidIdentity: Identity = {
+export const uuidIdentity: IdentityField = {
   schema: uuidText({ description: 'Resource ID' }),
   type: 'uuid',
   column: 'id',

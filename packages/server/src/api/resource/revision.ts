@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../kernel/errors.ts'
 import { withoutCoding } from '../http/answers/compressed-answer.ts'
-import type { Expected } from './store.ts'
+import type { ExpectedRevision } from './store.ts'
 
 export const etagOf = (tag: string): string => `"${tag}"`
 
@@ -9,7 +9,7 @@ export const etagOf = (tag: string): string => `"${tag}"`
  * Optimistic concurrency: `If-Match` as revisions. Weak tags never match, because a precondition compares strongly. What a tag
  * has behind a point (`liveTag`) is nothing that a write could overwrite.
  */
-export function readIfMatch(request: FastifyRequest): Expected {
+export function readIfMatch(request: FastifyRequest): ExpectedRevision {
   const header = request.headers['if-match']
   if (header === undefined || header.trim() === '*') return 'any'
   return tagsOf(header)

@@ -1,23 +1,23 @@
 import type { Row } from '../../kernel/db/db.ts'
 import { ident, joinSql, json, type Sql, type SqlValue, sql } from '../../kernel/db/sql.ts'
 import type { Secrets } from '../access/secrets/secrets.ts'
-import { type Entity, type Field, isShown, type Resource } from './resource.ts'
+import { type Entity, isShown, type Resource, type ResourceField } from './resource.ts'
 
 /** A record, its revision, and its entity tag: the revision and, behind a point, the resource's `liveTag`. */
-export type Stored = { readonly entity: Entity; readonly revision: string; readonly tag: string }
+export type StoredEntity = { readonly entity: Entity; readonly revision: string; readonly tag: string }
 
 /** A serialized record. */
-export type Written = { readonly json: string; readonly tag: string }
+export type SerializedEntity = { readonly json: string; readonly tag: string }
 
 /** SQL for columns that differ for this caller, by name. */
-export type Columns = Readonly<Record<string, Sql>>
+export type SelectList = Readonly<Record<string, Sql>>
 
-type Selection = { readonly fields: readonly [string, Field][]; readonly columns: Sql; readonly texts: Sql }
+type Selection = { readonly fields: readonly [string, ResourceField][]; readonly columns: Sql; readonly texts: Sql }
 
 /** Cache of the SELECT lists for whole records. */
 const wholeSelections = new WeakMap<Resource, Selection>()
 
-export function selection(resource: Resource, names?: readonly string[], shown?: Columns): Selection {
+export function selection(resource: Resource, names?: readonly string[], shown?: SelectList): Selection {
   const isPlain = !names && !shown
   const known = isPlain ? wholeSelections.get(resource) : undefined
   if (known) return known
@@ -43,9 +43,9 @@ export function selection(resource: Resource, names?: readonly string[], shown?:
 }
 
 /** The column as this caller sees it. */
-export const shownAs = (column: string, shown?: Columns): Sql => shown?.[column] ?? ident(column)
+export const shownAs = (column: string, shown?: SelectList): Sql => shown?.[column] ?? ident(column)
 
-export function readRow(resource: Resource, row: Row, secrets: Secrets, names?: readonly string[]): Stored {
+export function readRow(resource: Resource, row: Row, secrets: Secrets, names?: readonly string[]): StoredEntity {
   const entity: Entity = {}
   for (const [name, field] of selection(resource, names).fields) {
     entity[name] = name === 'id' ? resource.identity.read(row, secrets) : fromColumn(field, row, secrets)
@@ -56,7 +56,7 @@ export function readRow(resource: Resource, row: Row, secrets: Secrets, names?: 
 const tagOf = ({ revision, live_tag: liveTag }: Row): string => `${revision}${liveTag ? `.${liveTag}` : ''}`
 
 /** The serialized record. JSON columns stay text, so that a large style is neither parsed nor serialized again. */
-export function readText(resource: Resource, row: Row, secrets: Secrets, names?: readonly string[]): Written {
+export function readText(resource: Resource, row: Row, secrets: Secrets, names?: readonly string[]): SerializedEntity {
   const members = selection(resource, names).fields.map(([name, field]) => {
     if (name === 'id') return `"id":${JSON.stringify(resource.identity.read(row, secrets))}`
     const value =
@@ -76,14 +76,14 @@ export function toColumns(resource: Resource, values: Entity): Record<string, Sq
   )
 }
 
-function toColumn(field: Field, value: unknown): Sql {
+function toColumn(field: ResourceField, value: unknown): Sql {
   if (field.write) return field.write(value)
   if (field.type === 'json') return json(value)
   if (field.type === 'datetime') return sql`${value as string | null}::timestamptz`
   return sql`${value as SqlValue}`
 }
 
-function fromColumn({ column, read }: Field, row: Row, secrets: Secrets): unknown {
+function fromColumn({ column, read }: ResourceField, row: Row, secrets: Secrets): unknown {
   if (read) return read(row, secrets)
   const value = row[column]
   return value instanceof Date ? value.toISOString() : (value ?? null)

@@ -1,6 +1,6 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
 import { freeValue, ignoringOthers } from '../http/input/bounded-schemas.ts'
-import { type Field, isGiven, isShown, type Resource } from './resource.ts'
+import { isInputField, isShown, type Resource, type ResourceField } from './resource.ts'
 
 const openness = ({ ignoresUnknown = false }: Resource) => ({
   additionalProperties: ignoresUnknown,
@@ -28,14 +28,14 @@ export function outputSchema(resource: Resource): TObject {
 
 /** The body of a create. Read-only fields are accepted and overwritten, as SPEC.md says. */
 export function createSchema(resource: Resource): TObject {
-  return bodySchema(resource, isGiven, ({ required }) => required, {
+  return bodySchema(resource, isInputField, ({ required }) => required, {
     examples: [resource.example],
   })
 }
 
 /** The body of PUT. */
 export function replaceSchema(resource: Resource): TObject {
-  const isRequired = ({ required }: Field) => required && resource.replacement === 'full'
+  const isRequired = ({ required }: ResourceField) => required && resource.replacement === 'full'
   return bodySchema(resource, isChangeable, isRequired, { examples: [resource.example] })
 }
 
@@ -54,12 +54,13 @@ export function changesSchema(resource: Resource): TObject {
   return bodySchema(resource, isChangeable, () => false)
 }
 
-export const isChangeable = ({ mode }: Pick<Field, 'mode'>): boolean => mode === 'writable' || mode === 'writeOnly'
+export const isChangeable = ({ mode }: Pick<ResourceField, 'mode'>): boolean =>
+  mode === 'writable' || mode === 'writeOnly'
 
 function bodySchema(
   resource: Resource,
-  isRead: (field: Field) => boolean,
-  isRequired: (field: Field) => boolean,
+  isRead: (field: ResourceField) => boolean,
+  isRequired: (field: ResourceField) => boolean,
   options: object = {},
 ): TObject {
   const properties: TProperties = {}
@@ -73,7 +74,7 @@ function bodySchema(
 
 const ignored = Type.Unknown({ description: 'Set by the service; ignored when given', readOnly: true })
 
-const writable = (field: Field): TSchema =>
+const writable = (field: ResourceField): TSchema =>
   field.mode === 'writeOnly' ? ({ ...field.schema, writeOnly: true } as TSchema) : (field.input ?? field.schema)
 
 const knownNames = (resource: Resource): string[] => [...Object.keys(resource.fields), ...Object.keys(resource.joins)]

@@ -10,17 +10,17 @@ import type { ListQuery } from './list-query.ts'
 import { absent, one, reach, table, viewFor } from './reach.ts'
 import { type Removal, removeWith } from './removal.ts'
 import type { BaseServices, Entity, Resource, Store, View } from './resource.ts'
-import { readRow, readText, type Stored, selection, shownAs, toColumns, type Written } from './rows.ts'
+import { readRow, readText, type SerializedEntity, type StoredEntity, selection, shownAs, toColumns } from './rows.ts'
 
 /** `If-Match`: any of these revisions, or any at all. */
-export type Expected = 'any' | readonly string[]
+export type ExpectedRevision = 'any' | readonly string[]
 
-export function listEntities(store: Store, scope: Scope, query: ListQuery): Promise<Page<Stored>> {
+export function listEntities(store: Store, scope: Scope, query: ListQuery): Promise<Page<StoredEntity>> {
   return listBy(store, scope, query, 'columns', readRow)
 }
 
 /** The same, serialized. */
-export function listTexts(store: Store, scope: Scope, query: ListQuery): Promise<Page<Written>> {
+export function listTexts(store: Store, scope: Scope, query: ListQuery): Promise<Page<SerializedEntity>> {
   return listBy(store, scope, query, 'texts', readText)
 }
 
@@ -51,7 +51,7 @@ async function listBy<T>(
 }
 
 /** The stored values, without the view of the caller, to compute a change from. */
-async function getStored(store: Store, scope: Scope, id: string, view: View | undefined): Promise<Stored> {
+async function getStored(store: Store, scope: Scope, id: string, view: View | undefined): Promise<StoredEntity> {
   const { db, resource, secrets } = partsOf(store)
   const where = one(resource, scope, id, view)
   const [row] = await db.query(sql`SELECT ${selection(resource).columns} FROM ${table(resource)} WHERE ${where}`)
@@ -59,14 +59,24 @@ async function getStored(store: Store, scope: Scope, id: string, view: View | un
   return readRow(resource, row, secrets)
 }
 
-export async function getEntity(store: Store, scope: Scope, id: string, fields?: readonly string[]): Promise<Stored> {
+export async function getEntity(
+  store: Store,
+  scope: Scope,
+  id: string,
+  fields?: readonly string[],
+): Promise<StoredEntity> {
   const stored = await getBy(store, scope, id, 'columns', readRow, fields)
   if (scope.trail) noteRecord(scope.trail, stored.entity)
   return stored
 }
 
 /** The same, serialized. */
-export async function getText(store: Store, scope: Scope, id: string, fields?: readonly string[]): Promise<Written> {
+export async function getText(
+  store: Store,
+  scope: Scope,
+  id: string,
+  fields?: readonly string[],
+): Promise<SerializedEntity> {
   return getBy(store, scope, id, 'texts', readText, fields)
 }
 
@@ -114,7 +124,7 @@ export async function insertEntity<S extends BaseServices>(
   applicationId: string,
   values: Entity,
   add?: Addition<S>,
-): Promise<Stored> {
+): Promise<StoredEntity> {
   const { db, resource, secrets } = partsOf(store)
   const { ownerColumn, tenantColumn, identity } = resource
   const row = new Map(Object.entries(toColumns(resource, values)))
@@ -128,7 +138,7 @@ export async function insertEntity<S extends BaseServices>(
   const view = await viewFor(store, scope)
   const insertion = sql`INSERT INTO ${table(resource)} (${joinSql(names, ', ')})
     VALUES (${joinSql([...row.values()], ', ')})`
-  const insert = async (on: Queryable): Promise<Stored> => {
+  const insert = async (on: Queryable): Promise<StoredEntity> => {
     const [inserted] = await writeIn(on, store, scope, insertion, columns(resource, view)).catch(rethrowWriteRefusal)
     return readRow(resource, inserted as Row, secrets)
   }
@@ -139,10 +149,10 @@ export async function insertEntity<S extends BaseServices>(
 
 async function insertWith<S extends BaseServices>(
   tx: Queryable,
-  insert: (on: Queryable) => Promise<Stored>,
+  insert: (on: Queryable) => Promise<StoredEntity>,
   add: Addition<S>,
   services: S,
-): Promise<Stored> {
+): Promise<StoredEntity> {
   const stored = await insert(tx)
   return { ...stored, entity: { ...stored.entity, ...(await add(tx, stored.entity, services)) } }
 }
@@ -155,9 +165,9 @@ export async function changeEntity(
   store: Store,
   scope: Scope,
   id: string,
-  expected: Expected,
+  expected: ExpectedRevision,
   change: (current: Entity) => Promise<Entity>,
-): Promise<Stored> {
+): Promise<StoredEntity> {
   const { db, resource, secrets } = partsOf(store)
   return untilWritten(async () => {
     const view = await viewFor(store, scope)
@@ -186,7 +196,7 @@ export async function removeEntity<S extends BaseServices>(
   store: Store<S>,
   scope: Scope,
   id: string,
-  expected: Expected,
+  expected: ExpectedRevision,
   removal?: Removal<S>,
   query: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
@@ -216,7 +226,7 @@ export async function updateJson(
   store: Store,
   scope: Scope,
   id: string,
-  expected: Expected,
+  expected: ExpectedRevision,
   { column, next }: { column: string; next: Sql },
 ): Promise<JsonStored> {
   const { db, resource } = partsOf(store)
@@ -237,7 +247,7 @@ export async function foreseeJson(
   store: Store,
   scope: Scope,
   id: string,
-  expected: Expected,
+  expected: ExpectedRevision,
   { column, next }: { column: string; next: Sql },
 ): Promise<{ before: Entity; after: Entity; revision: string; applicationId: string }> {
   const { db, resource } = partsOf(store)
@@ -273,7 +283,7 @@ async function explainMiss(store: Store, scope: Scope, id: string): Promise<neve
   throw changedMeanwhile()
 }
 
-const atRevision = (expected: Expected): Sql =>
+const atRevision = (expected: ExpectedRevision): Sql =>
   expected === 'any' ? raw('TRUE') : sql`revision = ANY(${expected}::bigint[])`
 
 /** The columns that every update sets. */

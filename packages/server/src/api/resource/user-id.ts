@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import Type from 'typebox'
 import { invalid } from '../../kernel/errors.ts'
 import { type Scope, scopeOf } from '../access/acl.ts'
-import { field, type Identity } from './resource.ts'
+import { field, type IdentityField } from './resource.ts'
 
 /** User ids are random numbers, which reveal nothing, below 2^53, which JSON numbers hold exactly. */
 const digits = /^[1-9]\d{0,15}$/
@@ -15,7 +15,7 @@ function readNumber(text: string): number | undefined {
 export const newUserId = (): number => randomInt(1, 2 ** 21) * 2 ** 32 + randomInt(2 ** 32)
 
 /** Shown as text in `id`, as numbers where another resource names a user. */
-export const userIdentity: Identity = {
+export const userIdentity: IdentityField = {
   schema: Type.String({ pattern: digits.source, description: 'Resource ID: a number in decimal digits' }),
   type: 'integer',
   column: 'id',

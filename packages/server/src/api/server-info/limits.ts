@@ -25,7 +25,7 @@ export const limitsSchema = Type.Object({
   agentOutputBytes: whole('The largest answer of an agent'),
 })
 
-export type Limits = Static<typeof limitsSchema>
+export type ServerLimits = Static<typeof limitsSchema>
 
 type Settings = Pick<
   Config,
@@ -45,7 +45,7 @@ type Settings = Pick<
   | 'AGENT_OUTPUT_BYTES'
 >
 
-export const publicLimits = (settings: Settings, queryTimeoutMs: number): Limits => ({
+export const publicLimits = (settings: Settings, queryTimeoutMs: number): ServerLimits => ({
   bodyBytes: settings.BODY_LIMIT,
   uploadBytes: settings.UPLOAD_MAX_BYTES,
   unfinishedUploads: settings.UPLOADS_WAITING_PER_APPLICATION,

@@ -6,11 +6,11 @@ import { missingMigrations } from '../../kernel/db/schema/migrate.ts'
 import { missingNeeds, type Need } from '../../kernel/db/schema/needs.ts'
 
 /** A check by its state, and why it is not `ok`, in words that everybody may read. */
-export type Seen = { readonly state: string; readonly reasons: readonly string[] }
+export type CheckState = { readonly state: string; readonly reasons: readonly string[] }
 
 export type NeedsWatch = {
   /** As the last looks found it; begins new ones if those are old. */
-  look(): Readonly<Record<string, Seen>>
+  look(): Readonly<Record<string, CheckState>>
   /** Resolves when each has been looked at, or the time is over. */
   settle(ms: number): Promise<void>
 }
@@ -27,7 +27,7 @@ const migrationsTrustMs = 5_000
 const trustMs = 60_000
 const brokenTrustMs = 5_000
 
-const fine: Seen = { state: 'ok', reasons: [] }
+const fine: CheckState = { state: 'ok', reasons: [] }
 
 export function watchNeeds({ db, canTenantsLogIn }: NeedsParts): NeedsWatch {
   const migrations = watched(async () => {
@@ -53,9 +53,9 @@ export function watchNeeds({ db, canTenantsLogIn }: NeedsParts): NeedsWatch {
   }
 }
 
-const refused: Seen = { state: 'refused', reasons: ['login of applications’ roles (pg_hba.conf)'] }
+const refused: CheckState = { state: 'refused', reasons: ['login of applications’ roles (pg_hba.conf)'] }
 
-async function lookAtNeeds(db: NeedsParts['db']): Promise<Record<string, Seen>> {
+async function lookAtNeeds(db: NeedsParts['db']): Promise<Record<string, CheckState>> {
   try {
     const missing = await missingNeeds(db)
     const isPostgis = ({ subject }: Need) => subject === 'postgis'
@@ -66,10 +66,10 @@ async function lookAtNeeds(db: NeedsParts['db']): Promise<Record<string, Seen>> 
   }
 }
 
-const seenOf = (missing: readonly Need[]): Seen =>
+const seenOf = (missing: readonly Need[]): CheckState =>
   missing.length === 0 ? fine : { state: 'missing', reasons: missing.map(({ what }) => what) }
 
-type Look = Record<string, Seen>
+type Look = Record<string, CheckState>
 
 /** The start has applied all migrations and used its rights, so all is well until a look says otherwise. */
 function watched(find: () => Promise<Look>, goodTrustMs: number, begin: Look = { migrations: fine }) {

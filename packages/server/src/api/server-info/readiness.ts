@@ -1,7 +1,7 @@
 import { createLoadingCache } from '../../kernel/concurrency/loading-cache.ts'
 import type { Health } from './health.ts'
-import { type NeedsParts, type Seen, watchNeeds } from './needs-watch.ts'
-import type { Storage } from './storage.ts'
+import { type CheckState, type NeedsParts, watchNeeds } from './needs-watch.ts'
+import type { StorageMonitor } from './storage.ts'
 
 /** What a load balancer asks before it sends a request: each check by its name, whether all of them let it, and why not. */
 export type ReadinessReport = {
@@ -19,7 +19,7 @@ export type Readiness = {
 
 export type ReadinessParts = NeedsParts & {
   readonly health: Health
-  readonly storage: Pick<Storage, 'state'>
+  readonly storage: Pick<StorageMonitor, 'state'>
   /** Only where replicas are joined by a broker. */
   readonly bus?: { isConnected(): boolean } | undefined
   /** Background work that fails, by its name. */
@@ -37,9 +37,9 @@ const good = ['ok', 'busy']
 
 /** Readiness: whether this process may get requests now. It never waits for the database. */
 export function createReadiness({ health, storage, bus, failing, isStopping, ...parts }: ReadinessParts): Readiness {
-  const known = createLoadingCache<Readonly<Record<string, Seen>>>({ ttlMs: trustMs, max: 1 })
+  const known = createLoadingCache<Readonly<Record<string, CheckState>>>({ ttlMs: trustMs, max: 1 })
   const needs = watchNeeds(parts)
-  const look = async (): Promise<Record<string, Seen>> => {
+  const look = async (): Promise<Record<string, CheckState>> => {
     const [database, room] = await Promise.all([health.check().catch(() => 'unavailable'), storage.state()])
     return {
       database: { state: database, reasons: [] },
@@ -51,7 +51,7 @@ export function createReadiness({ health, storage, bus, failing, isStopping, ...
     settle: () => needs.settle(settleMs),
     async check() {
       const seen = await known.get('checks', look)
-      const all: Record<string, Seen> = {
+      const all: Record<string, CheckState> = {
         process: { state: isStopping() ? 'stopping' : 'ok', reasons: [] },
         ...seen,
         work: workSeen(failing()),
@@ -64,13 +64,16 @@ export function createReadiness({ health, storage, bus, failing, isStopping, ...
   }
 }
 
-const workSeen = (names: readonly string[]): Seen => ({ state: names.length === 0 ? 'ok' : 'failing', reasons: names })
+const workSeen = (names: readonly string[]): CheckState => ({
+  state: names.length === 0 ? 'ok' : 'failing',
+  reasons: names,
+})
 
 /** Without the database nothing is known of what it has. */
-const unknown = (seen: Readonly<Record<string, Seen>>): Record<string, Seen> =>
+const unknown = (seen: Readonly<Record<string, CheckState>>): Record<string, CheckState> =>
   Object.fromEntries(Object.keys(seen).map((name) => [name, { state: 'unknown', reasons: [] }]))
 
-function reasonsOf(all: Readonly<Record<string, Seen>>): string[] {
+function reasonsOf(all: Readonly<Record<string, CheckState>>): string[] {
   const reasons = Object.entries(all)
     .filter(([, { state }]) => !good.includes(state))
     .flatMap(([name, { state, reasons: own }]) => (own.length > 0 ? own : [state]).map((what) => `${name}: ${what}`))

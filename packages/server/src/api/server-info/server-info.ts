@@ -2,9 +2,9 @@ import Type from 'typebox'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import type { Health } from './health.ts'
-import { type Limits, limitsSchema } from './limits.ts'
+import { limitsSchema, type ServerLimits } from './limits.ts'
 import type { Readiness } from './readiness.ts'
-import type { Storage } from './storage.ts'
+import type { StorageMonitor } from './storage.ts'
 
 /** The version that runs: at `/config`, and under `svc` in every application's configuration. */
 export type ServerConfig = { version: { tag: string; hash: string; timestamp: number } }
@@ -65,9 +65,9 @@ const readinessSchema = Type.Object({
 
 export type ServerInfoServices = {
   readonly about: ServerConfig
-  readonly limits: Limits
+  readonly limits: ServerLimits
   readonly health: Health
-  readonly storage: Storage
+  readonly storage: StorageMonitor
   readonly readiness: Readiness
   /** Tells load balancers to send nothing more. */
   isStopping(): boolean

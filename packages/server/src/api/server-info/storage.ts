@@ -9,7 +9,7 @@ import { storageFull } from '../http/system-fault.ts'
 /** `unwritable`: there may be room, but the directory cannot be written, as when its file system is mounted read-only. */
 export type StorageState = 'ok' | 'full' | 'unwritable'
 
-export type Storage = {
+export type StorageMonitor = {
   /** `full` also shortly after a write failed for lack of room. */
   state(): Promise<StorageState>
   /** Throws `storage_full` unless it is `ok`. */
@@ -32,7 +32,7 @@ const failureMs = 10_000
 const probe = Buffer.alloc(65_536)
 
 /** Check of the room for data. */
-export function watchStorage({ directories, minFreeBytes, lacksRoom = () => false }: StorageOptions): Storage {
+export function watchStorage({ directories, minFreeBytes, lacksRoom = () => false }: StorageOptions): StorageMonitor {
   let failedAt = Number.NEGATIVE_INFINITY
   const answers = createLoadingCache<StorageState>({ ttlMs: trustMs, max: 1 })
   const close = listen('storageFull', () => {

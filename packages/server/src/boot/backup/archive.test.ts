@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { createArchive, type Entry, readArchive } from './archive.ts'
+import { type ArchiveEntry, createArchive, readArchive } from './archive.ts'
 import { refusalOf } from './checked-ddl.ts'
 import { isFilePath } from './data-files.ts'
 import { readChecked } from './records.ts'
@@ -29,7 +29,7 @@ let made = 0
 async function archiveOf(entries: readonly { record: object; content?: Uint8Array[] }[]): Promise<string> {
   const path = join(directory, `archive-${++made}`)
   const archive = await createArchive(path, passphrase, cost)
-  for (const { record, content } of entries) await archive.add(record as Entry['record'], content)
+  for (const { record, content } of entries) await archive.add(record as ArchiveEntry['record'], content)
   await archive.finish()
   return path
 }

@@ -12,7 +12,7 @@ import { createOpener, createSealer, damaged, headerLength } from './sealed-stre
  * The last entry says that it is the last, beside what the seal says.
  */
 export type Record = { readonly kind: string; readonly [field: string]: unknown }
-export type Entry = { readonly record: Record; readonly content: AsyncIterable<Buffer> }
+export type ArchiveEntry = { readonly record: Record; readonly content: AsyncIterable<Buffer> }
 
 const recordFrame = 1
 const dataFrame = 2
@@ -76,7 +76,7 @@ const noBytes = new Uint8Array(0)
 type Frame = { readonly tag: number; readonly payload: Buffer }
 
 /** The entries one after the other. The content of one can be read until the next is asked for. */
-export async function* readArchive(path: string, passphrase: string): AsyncGenerator<Entry, void, undefined> {
+export async function* readArchive(path: string, passphrase: string): AsyncGenerator<ArchiveEntry, void, undefined> {
   const frames = framesOf(await openStream(path, passphrase))
   try {
     for (;;) {

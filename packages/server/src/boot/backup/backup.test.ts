@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { foreignDatabase } from '../../../testing/database.ts'
+import { externalDatabase } from '../../../testing/database.ts'
 import { digestOf } from '../../../testing/database-digest.ts'
 import { makeDatabaseDirectory } from '../../../testing/database-directory.ts'
 import { about } from '../../../testing/harness.ts'
@@ -169,7 +169,7 @@ async function embeddedPlace(): Promise<Place> {
 }
 
 async function postgresPlace(): Promise<Place> {
-  const database = await foreignDatabase()
+  const database = await externalDatabase()
   closers.push(() => database?.close() ?? Promise.resolve())
   const openDatabase = async () =>
     openPostgres({ platform: readPlatformServer(database?.url ?? ''), poolSize: 5, onError: () => {} })

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { StartError } from '../../kernel/errors.ts'
-import { type Entry, readArchive } from './archive.ts'
+import { type ArchiveEntry, readArchive } from './archive.ts'
 import { refusalOf } from './checked-ddl.ts'
 import { isFilePath } from './data-files.ts'
 
@@ -81,7 +81,7 @@ export type LeftOut = Static<typeof leftOut>
 
 const anyRecord = Type.Union([backup, records, tenant, table, tenantEnd, file, leftOutList])
 export type ArchiveRecord = Static<typeof anyRecord>
-export type CheckedEntry = { readonly record: ArchiveRecord; readonly content: Entry['content'] }
+export type CheckedEntry = { readonly record: ArchiveRecord; readonly content: ArchiveEntry['content'] }
 
 const checker = Compile(anyRecord)
 

@@ -16,7 +16,7 @@ import {
   prepareDirectory,
   unmark,
 } from './restore-target.ts'
-import type { Progress } from './write-backup.ts'
+import type { BackupProgress } from './write-backup.ts'
 
 export type RestoreParts = {
   readonly path: string
@@ -29,7 +29,7 @@ export type RestoreParts = {
   readonly isEmbedded: boolean
   /** The database to fill, empty. */
   openDatabase(): Promise<Db>
-  readonly progress: Progress
+  readonly progress: BackupProgress
   readonly signal: AbortSignal
 }
 
@@ -82,7 +82,7 @@ async function demandKnown({ version, migrations }: BackupRecord): Promise<void>
   })
 }
 
-async function drain({ content }: CheckedEntry, progress: Progress, signal: AbortSignal): Promise<number> {
+async function drain({ content }: CheckedEntry, progress: BackupProgress, signal: AbortSignal): Promise<number> {
   let bytes = 0
   for await (const piece of content) {
     signal.throwIfAborted()
@@ -155,7 +155,7 @@ async function addEntries(
   }
 }
 
-async function* counting(content: CheckedEntry['content'], progress: Progress, signal: AbortSignal) {
+async function* counting(content: CheckedEntry['content'], progress: BackupProgress, signal: AbortSignal) {
   for await (const piece of content) {
     signal.throwIfAborted()
     progress.bytes += piece.length

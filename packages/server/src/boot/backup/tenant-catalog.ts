@@ -18,7 +18,7 @@ export type CatalogColumn = {
   readonly comment: string | null
 }
 
-type Named = { readonly name: string; readonly definition: string }
+type NamedDefinition = { readonly name: string; readonly definition: string }
 
 export type CatalogTable = {
   readonly name: string
@@ -31,9 +31,9 @@ export type CatalogTable = {
   readonly privileges: string[]
   readonly columns: readonly CatalogColumn[]
   /** Without foreign keys. */
-  readonly constraints: readonly Named[]
-  readonly foreignKeys: readonly Named[]
-  readonly indexes: readonly Named[]
+  readonly constraints: readonly NamedDefinition[]
+  readonly foreignKeys: readonly NamedDefinition[]
+  readonly indexes: readonly NamedDefinition[]
   readonly bytes: number
 }
 

@@ -11,7 +11,7 @@ import { type CatalogTable, readSequences, readTables } from './tenant-catalog.t
 import { describeTable, describeTenant, finishTenant, readState } from './tenant-ddl.ts'
 
 /** How far it is, for whoever watches. */
-export type Progress = { tables: number; files: number; bytes: number }
+export type BackupProgress = { tables: number; files: number; bytes: number }
 
 export type BackupParts = {
   readonly db: Db
@@ -19,7 +19,7 @@ export type BackupParts = {
   readonly archive: ArchiveWriter
   readonly secret: string
   readonly version: string
-  readonly progress: Progress
+  readonly progress: BackupProgress
   readonly signal: AbortSignal
 }
 
@@ -159,7 +159,7 @@ async function writeFile({ files, archive, progress, signal }: BackupParts, path
 
 async function* counting(
   content: AsyncIterable<Uint8Array>,
-  progress: Progress,
+  progress: BackupProgress,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const piece of content) {

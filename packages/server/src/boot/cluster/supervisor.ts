@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createBusRouter } from '../../kernel/bus/ipc-router.ts'
 import { doubling } from '../../kernel/concurrency/retry.ts'
-import { createFiguresCollector } from './collect-figures.ts'
+import { createMetricsCollector } from './collect-metrics.ts'
 import { type Exchange, startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 
 /**
  * The supervisor of a server with several workers: each is the whole server in a process of its own, a replica in every
  * sense. They share the listening socket, from which each accepts by itself: so a connection costs the supervisor nothing,
  * and none waits for a worker that has died. The supervisor replaces workers, carries the bus between them and adds up their
- * figures. It loads nothing else, so it stays small.
+ * metrics. It loads nothing else, so it stays small.
  */
 export type Supervisor = {
   /** Until all workers have ended after `stop`. Gives the exit code: not 0 if the first worker could not start. */
@@ -48,7 +48,7 @@ export function createSupervisor(count: number, log: Log): Supervisor {
   const slots = Array.from({ length: count }, (_, index) => emptySlot(index + 1))
   const exchange: Exchange = {
     router: createBusRouter(),
-    figures: createFiguresCollector(),
+    metrics: createMetricsCollector(),
     onUpload(from, news) {
       for (const { process } of slots) if (process !== from) process?.tell(news)
     },

@@ -1,8 +1,14 @@
 import cluster from 'node:cluster'
 import type { Envelope } from '../../kernel/bus/ipc-bus.ts'
 import type { BusRouter } from '../../kernel/bus/ipc-router.ts'
-import type { FiguresCollector } from './collect-figures.ts'
-import { type Place, placeVariable, type SupervisorMessage, type UploadNews, type WorkerMessage } from './messages.ts'
+import type { MetricsCollector } from './collect-metrics.ts'
+import {
+  type SupervisorMessage,
+  type UploadNews,
+  type WorkerAssignment,
+  type WorkerMessage,
+  workerVariable,
+} from './messages.ts'
 
 /** One process of a worker, from its start to its end. */
 export type WorkerProcess = {
@@ -17,30 +23,33 @@ export type WorkerProcess = {
 
 export type Exchange = {
   readonly router: BusRouter
-  readonly figures: FiguresCollector
+  readonly metrics: MetricsCollector
   onUpload(from: WorkerProcess, news: UploadNews): void
 }
 
 /** A worker ends by itself 25 s after it was told to; this is for one that cannot. */
 const killMs = 40_000
 
-export function startWorkerProcess(place: Place, { router, figures, onUpload }: Exchange): WorkerProcess {
-  const worker = cluster.fork({ [placeVariable]: JSON.stringify(place) })
+export function startWorkerProcess(
+  assignment: WorkerAssignment,
+  { router, metrics, onUpload }: Exchange,
+): WorkerProcess {
+  const worker = cluster.fork({ [workerVariable]: JSON.stringify(assignment) })
   const ready = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<string | number>()
   // What could not be sent is answered by the end of the process.
   const tell = (message: SupervisorMessage): void => void worker.process.send?.(message, () => undefined)
   const deliver = (envelope: Envelope): void => tell({ k: 'bus', envelope })
-  figures.add(worker.id, tell)
+  metrics.add(worker.id, tell)
   worker.on('message', (message: WorkerMessage) => {
     if (message.k === 'bus') router.receive(message.envelope, deliver)
     else if (message.k === 'ready') ready.resolve(true)
     else if (message.k === 'upload') onUpload(process, message)
-    else figures.receive(worker.id, message)
+    else metrics.receive(worker.id, message)
   })
   worker.once('exit', (code, signal) => {
     router.remove(deliver)
-    figures.remove(worker.id)
+    metrics.remove(worker.id)
     ready.resolve(false)
     ended.resolve(signal ?? code)
   })

@@ -11,12 +11,12 @@ import { connectWorker } from '../../../testing/agent-worker.ts'
 import { type TestDatabase, testDatabase } from '../../../testing/database.ts'
 import { type ReplicaProcess, startReplica } from '../../../testing/replica-process.ts'
 import { until } from '../../../testing/until.ts'
-import type { Figures } from '../../kernel/concurrency/figures-exchange.ts'
+import type { MetricValues } from '../../kernel/concurrency/metrics-exchange.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import { loadConfig } from '../../kernel/settings/config.ts'
 import { countWorkers } from './count-workers.ts'
-import { addEnded } from './figures.ts'
 import { shareOf } from './share.ts'
+import { addEnded } from './worker-metrics.ts'
 
 // One database is enough: several processes cannot share the embedded one.
 
@@ -44,7 +44,7 @@ test('the workers of a machine have no more connections and memory together than
 })
 
 test('counters of workers that have ended are kept, gauges are not', () => {
-  const figures = (value: number): Figures => [
+  const figures = (value: number): MetricValues => [
     { name: 'requests', type: 'counter', values: [{ value, labels: { status: 200 } }] },
     { name: 'bytes', type: 'gauge', values: [{ value, labels: {} }] },
   ]

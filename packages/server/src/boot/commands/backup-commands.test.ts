@@ -3,8 +3,13 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type Environment, runCommandLine, type Server, startServer } from '../../../testing/command-line.ts'
-import { foreignDatabase, type TestDatabase, testDatabase } from '../../../testing/database.ts'
+import {
+  type CommandEnvironment,
+  runCommandLine,
+  type ServerProcess,
+  startServer,
+} from '../../../testing/command-line.ts'
+import { externalDatabase, type TestDatabase, testDatabase } from '../../../testing/database.ts'
 import { makeDatabaseDirectory } from '../../../testing/database-directory.ts'
 import { loadConfig } from '../../kernel/settings/config.ts'
 import { runBackup, runRestore } from './backup-commands.ts'
@@ -14,8 +19,8 @@ const passphrase = 'correct horse battery staple'
 const isEmbedded = process.env.TEST_DATABASE_URL === undefined
 
 let directory: string
-let env: Environment
-let server: Server
+let env: CommandEnvironment
+let server: ServerProcess
 const databases: (TestDatabase | undefined)[] = []
 
 before(async () => {
@@ -37,7 +42,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-async function databaseOf(make: () => Promise<TestDatabase | undefined>): Promise<Environment> {
+async function databaseOf(make: () => Promise<TestDatabase | undefined>): Promise<CommandEnvironment> {
   if (isEmbedded) return {}
   const database = await make()
   databases.push(database)
@@ -45,7 +50,7 @@ async function databaseOf(make: () => Promise<TestDatabase | undefined>): Promis
 }
 
 /** The same commands without a process of their own; with a file of words a restore only checks. */
-function inProcess([command, file]: string[], settings: Environment, passphraseFile?: string): Promise<string> {
+function inProcess([command, file]: string[], settings: CommandEnvironment, passphraseFile?: string): Promise<string> {
   const options = { file, passphraseFile, isCheck: passphraseFile !== undefined }
   return (command === 'backup' ? runBackup : runRestore)(loadConfig(settings), options, new AbortController().signal)
 }
@@ -75,10 +80,10 @@ test('a backup of a running server holds one moment of it, and a server starts o
   assert.ok(!(await readdir(env.DATA_DIR ?? '')).includes('database-copy'))
 
   const { MASTER_API_KEY: _, ...settings } = env
-  const place: Environment = {
+  const place: CommandEnvironment = {
     ...settings,
     DATA_DIR: join(directory, 'restored'),
-    ...(await databaseOf(foreignDatabase)),
+    ...(await databaseOf(externalDatabase)),
   }
   const restored = await runCommandLine(['restore', file], place)
   assert.equal(restored.code, 0, restored.errors)
@@ -104,7 +109,7 @@ test('a backup of a running server holds one moment of it, and a server starts o
 test('what is wrong with a file or a passphrase is said, and nothing is made', async () => {
   const file = join(directory, 'backup.graticule')
   const place = { ...env, DATA_DIR: join(directory, 'other') }
-  const cases: [string[], Environment, RegExp][] = [
+  const cases: [string[], CommandEnvironment, RegExp][] = [
     [['backup'], env, /^Give the name of the file/],
     [['backup', file], env, /exists already/],
     [['backup', join(directory, 'new')], { ...env, BACKUP_PASSPHRASE: 'short' }, /at least 12 characters/],

@@ -20,7 +20,7 @@ import { readPassphrase } from '../backup/passphrase.ts'
 import type { LeftOut } from '../backup/records.ts'
 import { checkBackup, restoreBackup, type Summary } from '../backup/restore.ts'
 import { demandNoUnfinishedRestore, demandRoom, megabytes } from '../backup/restore-target.ts'
-import { type Progress, writeBackup } from '../backup/write-backup.ts'
+import { type BackupProgress, writeBackup } from '../backup/write-backup.ts'
 import { readVersion } from '../start/version.ts'
 import { askControlSocket } from './control-socket.ts'
 
@@ -108,7 +108,8 @@ function demandFile({ file }: BackupOptions): string {
   return resolve(file)
 }
 
-const describe = ({ tables, files, bytes }: Progress): string => `${tables} tables, ${files} files, ${megabytes(bytes)}`
+const describe = ({ tables, files, bytes }: BackupProgress): string =>
+  `${tables} tables, ${files} files, ${megabytes(bytes)}`
 
 const summaryText = (done: string, { backup, tables, files, bytes }: Summary): string =>
   `${done}: the backup of ${backup.madeAt} by version ${backup.version}, ${describe({ tables, files, bytes })}.`

@@ -15,7 +15,7 @@ import { addKey, listKeys } from '../start/first-start.ts'
 
 const names = ['keys', 'create-key', 'console', 'rotate-token-key'] as const
 
-export type Command = {
+export type CliCommand = {
   /** Of the server that runs: `copy-database` is asked by a backup, `former-public-keys` by `doctor`. */
   command: (typeof names)[number] | 'copy-database' | 'former-public-keys'
   application?: string | undefined
@@ -39,7 +39,10 @@ export type CommandParts = {
 }
 
 /** The text to show. */
-export async function runCommand({ db, secrets, address, directory }: CommandParts, command: Command): Promise<string> {
+export async function runCommand(
+  { db, secrets, address, directory }: CommandParts,
+  command: CliCommand,
+): Promise<string> {
   if (command.command === 'copy-database') return copyDatabase(db, directory)
   if (command.command === 'former-public-keys') return JSON.stringify(await countFormerPublicKeys(db))
   if (command.command === 'create-key') return createKey(db, secrets, command)
@@ -56,7 +59,7 @@ export async function runCommand({ db, secrets, address, directory }: CommandPar
   return [...keys, '', lostKeyHint].join('\n')
 }
 
-async function createKey(db: Db, secrets: Secrets, command: Command): Promise<string> {
+async function createKey(db: Db, secrets: Secrets, command: CliCommand): Promise<string> {
   const { application, type = 'app', permissions = 'developer', description = 'Made on the command line' } = command
   if (type !== 'app' && type !== 'master') throw new StartError('--type must be app or master.')
   const { id } = await findApplication(db, application)

@@ -3,7 +3,7 @@ import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { StartError } from '../../kernel/errors.ts'
-import type { Command } from './commands.ts'
+import type { CliCommand } from './commands.ts'
 
 /**
  * Control socket: the embedded database belongs to one process, so commands of the same user reach it through a Unix socket
@@ -21,7 +21,7 @@ type Reply = { text: string } | { error: string }
 
 export async function serveControlSocket(
   directory: string,
-  perform: (command: Command) => Promise<string>,
+  perform: (command: CliCommand) => Promise<string>,
 ): Promise<Server | undefined> {
   const path = socketPath(directory)
   if (!fits(path)) return undefined
@@ -29,7 +29,7 @@ export async function serveControlSocket(
   const server = createServer({ allowHalfOpen: true }, async (socket) => {
     socket.on('error', () => socket.destroy())
     const reply: Reply = await json(socket)
-      .then((command) => perform(command as Command))
+      .then((command) => perform(command as CliCommand))
       .then((text) => ({ text }))
       .catch((error: Error) => ({ error: error.message }))
     socket.end(JSON.stringify(reply))
@@ -40,7 +40,7 @@ export async function serveControlSocket(
 }
 
 /** The answer of the server that runs on this directory; undefined when none does. */
-export async function askControlSocket(directory: string, command: Command): Promise<string | undefined> {
+export async function askControlSocket(directory: string, command: CliCommand): Promise<string | undefined> {
   if (!fits(socketPath(directory))) return undefined
   const socket = connect(socketPath(directory))
   try {

@@ -32,15 +32,15 @@ import { createEstimates } from '../../data/tiles/source/dataset-estimates.ts'
 import { createTiling, type Tiling, type TilingOptions } from '../../data/tiles/tiling.ts'
 import { bytesIn, createStorageQuota } from '../../data/uploads/http/storage-quota.ts'
 import { createUploading, type Uploading } from '../../data/uploads/uploading.ts'
-import { createBindings } from '../../data/webhooks/bindings.ts'
+import { createWebhooks } from '../../data/webhooks/webhooks.ts'
 import type { Bus } from '../../kernel/bus/bus.ts'
 import { openBus } from '../../kernel/bus/open-bus.ts'
 import { type MachineShare, wholeMachine } from '../../kernel/concurrency/machine-share.ts'
 import type { WorkWatch } from '../../kernel/concurrency/work-watch.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { defaultLimits } from '../../kernel/db/embedded/embedded-limits.ts'
+import { deniedServicesOf, isLaptop } from '../../kernel/egress/denied-services.ts'
 import { createEgress, type Egress } from '../../kernel/egress/guard.ts'
-import { isLaptop, ownServicesOf } from '../../kernel/egress/own-services.ts'
 import { createJobs } from '../../kernel/jobs/jobs.ts'
 import { createStarter, type Starter } from '../../kernel/jobs/starter.ts'
 import type { Config } from '../../kernel/settings/config.ts'
@@ -57,10 +57,10 @@ import { style } from '../../tenants/cartography/styles/style.ts'
 import { createStyleCheck } from '../../tenants/cartography/styles/style-check.ts'
 import { createDeliveries } from '../../tenants/contactpoints/deliveries.ts'
 import { createMailer } from '../../tenants/mail/mailer.ts'
-import { createSending } from '../../tenants/outbox/sending.ts'
+import { createOutbox } from '../../tenants/outbox/outbox.ts'
 import { applicationMetrics } from '../../tenants/usage/application-metrics.ts'
 import type { Tallies } from '../../tenants/usage/tallies.ts'
-import type { Member } from '../cluster/member.ts'
+import type { ClusterWorker } from '../cluster/cluster-worker.ts'
 import { addFirstKeys } from '../start/first-start.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { createAgentTools } from './agent-tools.ts'
@@ -81,12 +81,12 @@ export type ServiceOptions = {
   config: AppConfig
   about: ServerConfig
   /** This process as one of several workers. */
-  member?: Member | undefined
+  worker?: ClusterWorker | undefined
   /** Where traces and metrics are exported. */
   telemetry?: Telemetry | undefined
 }
 
-export type OpenOptions = ServiceOptions & {
+export type OpenServicesOptions = ServiceOptions & {
   /** Remembers which work in the background fails. */
   works: WorkWatch
   isStopping: () => boolean
@@ -109,9 +109,9 @@ export type OpenServices = {
 /** The base map, fonts and sprites that come with the service. */
 const assetsDirectory = fileURLToPath(new URL('../../../../assets', import.meta.url))
 
-export async function openServices(options: OpenOptions): Promise<OpenServices> {
-  const { db, secrets, logger, config, about, member, works, isStopping, listener } = options
-  const share = member ?? wholeMachine
+export async function openServices(options: OpenServicesOptions): Promise<OpenServices> {
+  const { db, secrets, logger, config, about, worker, works, isStopping, listener } = options
+  const share = worker ?? wholeMachine
   const bus = await openBusOf(options)
   const egress = await openEgress(options, () => listener()?.server.address())
   const fetchTools = fetchToolsInProcess(listener)
@@ -124,10 +124,10 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const onError = (error: unknown) => logger.error({ err: error }, 'job failed')
   const jobs = createJobs({ db, onError, watch: () => works.part('jobs') })
   const { tiling, ...maps } = await createMaps({ db, config, share, ...data, fetch: egress.fetch, jobs, onError })
-  const onStatus = (id: string) => member?.tellUpload(id)
+  const onStatus = (id: string) => worker?.tellUpload(id)
   const watching = { onError, onStatus, watch: () => works.part('uploads') }
   const uploading = createUploading({ db, ...data, tiling, files: maps.files, config, share, ...watching })
-  const { bindings, close: closeSending, ...messages } = createMessages({ ...options, ...counting, ...data, egress })
+  const { webhooks, close: closeSending, ...messages } = createMessages({ ...options, ...counting, ...data, egress })
   const metrics = openMetrics(options, gaugesOf({ agents, tiling, ...data }), usage)
   const health = openHealth(options, bus)
   const upkeep = startUpkeep(options, authority, credentials.audit)
@@ -140,7 +140,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages },
     ...rememberedRecords(base, data.connections),
     ...{ about, isStopping, baseUrl, ...health, metrics, platformTypes },
-    ...{ agents, styleCheck, uploading: announcing(uploading, member), dataDirectory: config.DATA_DIR },
+    ...{ agents, styleCheck, uploading: announcing(uploading, worker), dataDirectory: config.DATA_DIR },
     ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
     ...{ tiles: createTiles(base, tiling, budgetOf(config), tileUse), usage },
     ...{ writeSlots: createWriteSlots(), fileBytesOf: (applicationId) => bytesIn(maps.files, applicationId) },
@@ -150,10 +150,10 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     ...{ consoleFiles: createConsoleFiles(), readBaseStyle: createBaseStyleReader() },
     ...internalCalls(() => services),
     openApiText: createOpenApiText(about.version.tag),
-    ...{ readCrs: createReadCrs(db), hasUnplacedRows: createUnplacedCheck(tiling.means.data.version) },
+    ...{ readCrs: createReadCrs(db), hasUnplacedRows: createUnplacedCheck(tiling.context.data.version) },
   }
-  const starter = starterOf(options, { jobs, uploads: uploading, webhooks: bindings })
-  member?.onUpload((changed) => (changed === undefined ? uploading.announce() : uploading.heard(changed)))
+  const starter = starterOf(options, { jobs, uploads: uploading, webhooks: webhooks })
+  worker?.onUpload((changed) => (changed === undefined ? uploading.announce() : uploading.heard(changed)))
   return {
     services,
     authority,
@@ -181,12 +181,12 @@ const storeOf = createStores(resources)
 
 type Startable = Readonly<Record<string, { start(): Promise<void> }>>
 
-const starterOf = ({ works, logger }: OpenOptions, parts: Startable): Starter =>
+const starterOf = ({ works, logger }: OpenServicesOptions, parts: Startable): Starter =>
   createStarter(parts, works, (error, name) => logger.error({ err: error }, `${name} were not started`))
 
-const openBusOf = ({ config, member, secrets, logger }: OpenOptions): Promise<Bus> =>
+const openBusOf = ({ config, worker, secrets, logger }: OpenServicesOptions): Promise<Bus> =>
   openBus({
-    ...{ url: config.NATS_URL, port: member?.bus, namespace: secrets.fingerprint },
+    ...{ url: config.NATS_URL, port: worker?.bus, namespace: secrets.fingerprint },
     onError: (error) => logger.warn({ err: error }, 'message bus failed'),
   })
 
@@ -194,11 +194,11 @@ const openBusOf = ({ config, member, secrets, logger }: OpenOptions): Promise<Bu
 const headStartMs = 100
 
 /** A new upload is announced to the other workers too: one of them may have room for it. */
-const announcing = (uploading: Uploading, member: Member | undefined): Uploading => ({
+const announcing = (uploading: Uploading, worker: ClusterWorker | undefined): Uploading => ({
   ...uploading,
   announce() {
     uploading.announce()
-    setTimeout(() => member?.tellUpload(), uploading.readsFiles ? headStartMs : 0).unref()
+    setTimeout(() => worker?.tellUpload(), uploading.readsFiles ? headStartMs : 0).unref()
   },
 })
 
@@ -231,16 +231,20 @@ const limitsToTell = (config: AppConfig, { count }: MachineShare, { kind }: Db) 
 
 /** `listening` is the server's own address, once it listens. */
 async function openEgress(
-  { config, db, telemetry }: OpenOptions,
+  { config, db, telemetry }: OpenServicesOptions,
   listening: () => AddressInfo | string | null | undefined,
 ): Promise<Egress> {
   const mayReachLoopback = await isLaptop(config, db.kind)
-  const egress = createEgress({ allow: config.EGRESS_ALLOW, mayReachLoopback, own: ownServicesOf(config, listening) })
+  const egress = createEgress({
+    allow: config.EGRESS_ALLOW,
+    mayReachLoopback,
+    denied: deniedServicesOf(config, listening),
+  })
   return telemetry?.egress(egress) ?? egress
 }
 
-const openMetrics = ({ config, about, member }: OpenOptions, gauges: Gauges, usage: Tallies): Metrics =>
-  createMetrics(gauges, about.version.tag, member?.figures, applicationMetrics(usage, config.METRICS_APPLICATIONS))
+const openMetrics = ({ config, about, worker }: OpenServicesOptions, gauges: Gauges, usage: Tallies): Metrics =>
+  createMetrics(gauges, about.version.tag, worker?.metrics, applicationMetrics(usage, config.METRICS_APPLICATIONS))
 
 type Gauged = { agents: Agents; slots: StreamSlots; tiling: Tiling; changeFeed: ChangeFeed }
 
@@ -283,12 +287,12 @@ type MessageParts = Omit<ServiceOptions, 'about'> & { works: WorkWatch; egress: 
 /** Mail and messages to contact points, also of changes: outbox rows that are sent in the background. */
 function createMessages({ db, works, secrets, logger, config, egress, onDelivered, sources, slots }: MessageParts) {
   const onError = (error: unknown) => logger.warn({ err: error }, 'sending mail and messages failed')
-  const sending = createSending({ db, onError, onDelivered, watch: () => works.part('messages') })
-  const register = sending.add
+  const outbox = createOutbox({ db, onError, onDelivered, watch: () => works.part('messages') })
+  const register = outbox.add
   const mailer = createMailer({ db, secrets, smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, register })
   const perMinute = config.MESSAGES_PER_MINUTE
   const deliveries = createDeliveries({ db, secrets, egress, sendMail: mailer.deliver, register, perMinute })
-  sending.start()
-  const bindings = createBindings({ db, deliveries, sources, slots, onError, watch: () => works.part('webhooks') })
-  return { mailer, deliveries, bindings, close: () => bindings.close().then(sending.close) }
+  outbox.start()
+  const webhooks = createWebhooks({ db, deliveries, sources, slots, onError, watch: () => works.part('webhooks') })
+  return { mailer, deliveries, webhooks, close: () => webhooks.close().then(outbox.close) }
 }

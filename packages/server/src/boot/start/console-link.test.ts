@@ -2,14 +2,19 @@ import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type Environment, runCommandLine, type Server, startServer } from '../../../testing/command-line.ts'
+import {
+  type CommandEnvironment,
+  runCommandLine,
+  type ServerProcess,
+  startServer,
+} from '../../../testing/command-line.ts'
 import { type TestDatabase, testDatabase } from '../../../testing/database.ts'
 import { makeDatabaseDirectory } from '../../../testing/database-directory.ts'
 import { serverAddress } from './console-link.ts'
 
 let directory: string
 let database: TestDatabase | undefined
-let env: Environment
+let env: CommandEnvironment
 /** The embedded database and an address that only this machine reaches. */
 const isLaptop = process.env.TEST_DATABASE_URL === undefined
 
@@ -24,10 +29,10 @@ after(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const greeted = (server: Server): string => /^ {2}Console +(.*)$/m.exec(server.output())?.[1] ?? ''
+const greeted = (server: ServerProcess): string => /^ {2}Console +(.*)$/m.exec(server.output())?.[1] ?? ''
 const tokenIn = (text: string): string => /\/console\/#token=([\w-]{43})(?=\s)/.exec(text)?.[1] ?? ''
 
-async function exchange({ url }: Server, token: string): Promise<{ status: number; apiKey: string }> {
+async function exchange({ url }: ServerProcess, token: string): Promise<{ status: number; apiKey: string }> {
   const headers = { 'content-type': 'application/json' }
   const reply = await fetch(`${url}/api/v1/auth/exchange`, { method: 'POST', headers, body: JSON.stringify({ token }) })
   const body = (await reply.json()) as { apiKey: string }
@@ -35,7 +40,7 @@ async function exchange({ url }: Server, token: string): Promise<{ status: numbe
 }
 
 describe('the link to the console', () => {
-  let server: Server
+  let server: ServerProcess
   let tokenOfFirstStart = ''
   /** What the log must not have. */
   const secrets: string[] = []
@@ -97,7 +102,7 @@ describe('the link to the console', () => {
     for (const secret of secrets) assert.ok(!server.output().includes(secret))
   })
 
-  // On PostgreSQL no greeting has one. own-services.test.ts goes through the settings by which others can reach a server.
+  // On PostgreSQL no greeting has one. denied-services.test.ts goes through the settings by which others can reach a server.
   test('is shown without a token by a server that others can reach', { skip: !isLaptop }, async () => {
     server = await startServer({ ...env, BASE_URL: 'https://maps.example.org' })
     assert.equal(greeted(server), `${server.url}/console/`)

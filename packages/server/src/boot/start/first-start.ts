@@ -39,7 +39,7 @@ async function secretFromFile(dataDirectory: string): Promise<string> {
 }
 
 /** The initial content of an installation, besides an application and its keys. */
-export type Beginning = {
+export type InitialContent = {
   /** Every time: the initial content of each new application. */
   install?(tx: Queryable): Promise<void>
   /** Once: the sample data. */
@@ -51,7 +51,7 @@ export async function setUp(
   db: Db,
   secrets: Secrets,
   masterKey: string | undefined,
-  beginning: Beginning = {},
+  beginning: InitialContent = {},
 ): Promise<string | undefined> {
   return db.transaction(async (tx) => {
     await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('svc.set_up'))`)
@@ -67,7 +67,7 @@ export async function setUp(
   })
 }
 
-async function defaultApplication(tx: Queryable, secrets: Secrets, { fill }: Beginning): Promise<string> {
+async function defaultApplication(tx: Queryable, secrets: Secrets, { fill }: InitialContent): Promise<string> {
   const [known] = await tx.query(sql`SELECT id FROM svc.applications WHERE is_default`)
   if (known) return String(known.id)
   const id = randomUUID()

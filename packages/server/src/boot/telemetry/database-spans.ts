@@ -28,7 +28,7 @@ export function traceConnections(connections: Connections, tracer: Tracer): Conn
   return {
     ...connections,
     open: async (record) => traced(await connections.open(record)),
-    openOwn: async (applicationId) => traced(await connections.openOwn(applicationId)),
+    openPlatform: async (applicationId) => traced(await connections.openPlatform(applicationId)),
   }
 }
 

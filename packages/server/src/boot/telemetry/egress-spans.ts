@@ -40,6 +40,6 @@ function noteStatus<R extends { status: number }>(span: Span, response: R): R {
 function withContext(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
   const carrier: Record<string, string> = {}
   propagation.inject(context.active(), carrier)
-  const isOwn = Object.keys(headers).some((name) => name.toLowerCase() === 'traceparent')
-  return isOwn ? { ...headers } : { ...carrier, ...headers }
+  const hasTraceparent = Object.keys(headers).some((name) => name.toLowerCase() === 'traceparent')
+  return hasTraceparent ? { ...headers } : { ...carrier, ...headers }
 }

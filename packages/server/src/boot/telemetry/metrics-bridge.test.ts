@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import prometheus from 'prom-client'
 import { bridgeMetrics } from './metrics-bridge.ts'
 
-// One database is enough: figures are not stored.
+// One database is enough: metrics are not stored.
 
 test('counters, gauges and histograms are bridged with their names, labels and values', async () => {
   const registry = new prometheus.Registry()

@@ -9,10 +9,10 @@ import {
   type MetricData,
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics'
-import type { Figures, MetricValue } from '../../kernel/concurrency/figures-exchange.ts'
+import type { MetricValue, MetricValues } from '../../kernel/concurrency/metrics-exchange.ts'
 
-/** The figures of /metrics as a source of OpenTelemetry's, by the same names, so that nothing is counted twice. */
-export function bridgeMetrics(read: () => Promise<Figures>): MetricProducer {
+/** The metrics of /metrics as a source of OpenTelemetry's, by the same names, so that nothing is counted twice. */
+export function bridgeMetrics(read: () => Promise<MetricValues>): MetricProducer {
   const startTime = millisToHrTime(Date.now())
   return {
     async collect() {
@@ -25,7 +25,7 @@ export function bridgeMetrics(read: () => Promise<Figures>): MetricProducer {
   }
 }
 
-type Figure = Figures[number]
+type Figure = MetricValues[number]
 type Times = Pick<DataPoint<number>, 'startTime' | 'endTime'>
 
 function metricOf(figure: Figure, times: Times): MetricData[] {

@@ -9,7 +9,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { FastifyInstance } from 'fastify'
 import type { DeclaredOperation } from '../../api/http/operation.ts'
 import type { Connections } from '../../data/databases/connection.ts'
-import type { Figures } from '../../kernel/concurrency/figures-exchange.ts'
+import type { MetricValues } from '../../kernel/concurrency/metrics-exchange.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import type { Egress } from '../../kernel/egress/guard.ts'
 import { traceConnections, traceDb } from './database-spans.ts'
@@ -27,7 +27,7 @@ export type Telemetry = {
   egress(egress: Egress): Egress
   /** Before the server listens. */
   watchRequests(app: { http: FastifyInstance; operations: readonly DeclaredOperation[] }): void
-  exportMetrics(read: () => Promise<Figures>): Promise<void>
+  exportMetrics(read: () => Promise<MetricValues>): Promise<void>
   /** Sends what is left, within a bound. */
   close(): Promise<void>
 }
@@ -78,7 +78,7 @@ export async function startTelemetry({ version, worker, onFailure }: TelemetryOp
   }
 }
 
-async function openMeters(resource: Resource, read: () => Promise<Figures>): Promise<MeterProvider | undefined> {
+async function openMeters(resource: Resource, read: () => Promise<MetricValues>): Promise<MeterProvider | undefined> {
   const exporter = await openMetricExporter()
   if (!exporter) return undefined
   // The first reading starts the counting.
@@ -90,7 +90,7 @@ async function openMeters(resource: Resource, read: () => Promise<Figures>): Pro
   })
 }
 
-/** Each process is an instance of its own, so that the figures of workers are not mixed up. OTEL_* variables go first. */
+/** Each process is an instance of its own, so that the metrics of workers are not mixed up. OTEL_* variables go first. */
 const describeProcess = (version: string, worker: number | undefined): Resource =>
   resourceFromAttributes({
     'service.name': 'graticule',

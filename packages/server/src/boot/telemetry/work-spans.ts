@@ -1,6 +1,6 @@
 import { context, propagation, ROOT_CONTEXT, type Span, type Tracer, trace } from '@opentelemetry/api'
 import { listen } from '../../kernel/events.ts'
-import { recordSteps } from '../../kernel/steps.ts'
+import { recordTraces } from '../../kernel/tracing.ts'
 import { inSpan } from './span.ts'
 
 /** Jobs as traces of their own, linked to the request that caused them; their stages, and those of making a tile. */
@@ -8,7 +8,7 @@ export function traceWork(tracer: Tracer): () => void {
   const stages = new WeakMap<Span, Span>()
   const endStage = (job: Span): void => stages.get(job)?.end()
   const stops = [
-    recordSteps({
+    recordTraces({
       traceparent,
       run: (name, attributes, cause, work) =>
         context.with(ROOT_CONTEXT, () =>

@@ -4,7 +4,7 @@ import { createSingleFlight } from '../../kernel/concurrency/single-flight.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { type LogPage, readLog, readSwept } from './change-log.ts'
 import { framesOf } from './coalesce.ts'
-import { type Position, readEventId } from './position.ts'
+import { type LogPosition, readEventId } from './position.ts'
 import { type Subscriber, shownOf, type Topic, tell } from './topic.ts'
 
 /** So that clients that come back all at once leave connections for others. */
@@ -18,7 +18,7 @@ export type CatchUp = (
   topic: Topic,
   lastId: string,
   subscriber: Subscriber,
-  reached: () => Position,
+  reached: () => LogPosition,
 ) => Promise<boolean>
 
 export function createCatchUp(db: Db): CatchUp {
@@ -26,7 +26,7 @@ export function createCatchUp(db: Db): CatchUp {
   /** Clients that were cut off together ask for the same page. */
   const reading = createSingleFlight<{ page: LogPage; swept: bigint }>()
 
-  async function readPage(relations: readonly string[], after: Position, before: bigint) {
+  async function readPage(relations: readonly string[], after: LogPosition, before: bigint) {
     const leave = await readers.admit('')
     try {
       // What is deleted while it is read is missing too.

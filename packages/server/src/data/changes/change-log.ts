@@ -7,28 +7,28 @@ import { serverKeyOf } from '../databases/drivers.ts'
 import type { TableName } from '../databases/postgres/introspect.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { serverOf } from '../datasets/find-dataset.ts'
-import { type Position, startOf } from './position.ts'
+import { type LogPosition, startOf } from './position.ts'
 
 /** One statement that wrote to a table. */
 export type LoggedChange = {
-  readonly position: Position
+  readonly position: LogPosition
   readonly relation: string
-  readonly operation: Operation
+  readonly operation: ChangeOperation
   /** Undefined for TRUNCATE. */
   readonly rowCount: number | undefined
   /** The items of a JSON array, each as text, so that no digit is lost; undefined where they are not known. */
   readonly keys: readonly string[] | undefined
   /** West, south, east, north; undefined where unknown. */
-  readonly boxes: readonly Box[] | undefined
+  readonly boxes: readonly ChangeExtent[] | undefined
   /** How long ago it was logged when it was read, by the clock of the database. */
   readonly ageSeconds?: number
 }
 
-export type Operation = 'insert' | 'update' | 'delete' | 'truncate'
-export type Box = readonly [west: number, south: number, east: number, north: number]
+export type ChangeOperation = 'insert' | 'update' | 'delete' | 'truncate'
+export type ChangeExtent = readonly [west: number, south: number, east: number, north: number]
 
 /** The smallest box that holds both. */
-export const around = (one: Box, other: Box): Box => [
+export const around = (one: ChangeExtent, other: ChangeExtent): ChangeExtent => [
   Math.min(one[0], other[0]),
   Math.min(one[1], other[1]),
   Math.max(one[2], other[2]),
@@ -46,7 +46,7 @@ export const withoutRows = (change: LoggedChange): LoggedChange => ({
 export type LogPage = {
   readonly changes: readonly LoggedChange[]
   /** Up to here everything is read, also where nothing was found. */
-  readonly position: Position
+  readonly position: LogPosition
   /** The oldest transaction that was still running. */
   readonly horizon: bigint
   /** A transaction at the horizon is running, so what came later is held back. */
@@ -64,7 +64,7 @@ type LogRow = Row & {
   xid: string | null
   seq: string
   relation: string
-  operation: Operation
+  operation: ChangeOperation
   rowCount: string | null
   keys: string[] | null
   boxes: (readonly unknown[])[] | null
@@ -77,7 +77,7 @@ type LogRow = Row & {
 export async function readLog(
   db: Db,
   relations: readonly string[],
-  after: Position,
+  after: LogPosition,
   before?: bigint,
 ): Promise<LogPage> {
   const rows = await db.query<LogRow>(sql`
@@ -114,7 +114,7 @@ const changeOf = (
 })
 
 /** A box of coordinates that are not numbers is nowhere. */
-const isBox = (box: readonly unknown[]): box is Box => box.length === 4 && box.every(Number.isFinite)
+const isBox = (box: readonly unknown[]): box is ChangeExtent => box.length === 4 && box.every(Number.isFinite)
 
 /** How it stands with the log of a table. */
 export type TableState = {

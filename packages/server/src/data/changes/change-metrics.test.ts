@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type BindingWorld, bindingWorld } from '../../../testing/binding-world.ts'
 import { changed } from '../../../testing/change-world.ts'
 import { until } from '../../../testing/until.ts'
+import { type WebhookWorld, webhookWorld } from '../../../testing/webhook-world.ts'
 import { listen } from '../../kernel/events.ts'
 import { createListener } from './listener.ts'
 
-// One database is enough: the figures are counted above it.
-let world: BindingWorld
+// One database is enough: the metrics are counted above it.
+let world: WebhookWorld
 before(async () => {
-  world = await bindingWorld()
+  world = await webhookWorld()
 })
 after(() => world.close())
 

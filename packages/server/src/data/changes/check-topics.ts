@@ -8,7 +8,7 @@ import { findDatasets } from '../datasets/find-dataset.ts'
 import { readRevisions, readStates, revisionOf, type TableState } from './change-log.ts'
 import { frameOf } from './coalesce.ts'
 import { tryToFollow } from './follow.ts'
-import { type Position, writeEventId } from './position.ts'
+import { type LogPosition, writeEventId } from './position.ts'
 import { broadcast, endAll, errorFrame, followableTable, refused, type Topic } from './topic.ts'
 
 /** How often it is noted that a table is still followed; it is let go of after the retention of the log. */
@@ -16,7 +16,7 @@ const renewMs = 600_000
 /** A table that somebody drops and makes anew is waited for. */
 const missingMs = 10_000
 
-export async function checkTopics(db: Db, topics: readonly Topic[], position: Position): Promise<void> {
+export async function checkTopics(db: Db, topics: readonly Topic[], position: LogPosition): Promise<void> {
   const revisions = await readRevisions(
     db,
     topics.map(({ dataset }) => dataset.id),
@@ -60,7 +60,7 @@ async function checkRecord(topic: Topic, dataset: Dataset): Promise<void> {
   )
 }
 
-async function checkTable(db: Db, topic: Topic, state: TableState | undefined, position: Position): Promise<void> {
+async function checkTable(db: Db, topic: Topic, state: TableState | undefined, position: LogPosition): Promise<void> {
   if (topic.subscribers.size === 0) return
   const now = performance.now()
   if (!state && !isStandIn(topic.table)) {
@@ -92,5 +92,5 @@ async function orEnd(topic: Topic, work: () => void | Promise<void>): Promise<vo
 }
 
 /** Tells the client to read everything anew, and where to resume from then. */
-export const resetFrame = ({ state }: Topic, position: Position, reason: string): string =>
+export const resetFrame = ({ state }: Topic, position: LogPosition, reason: string): string =>
   frameOf('reset', JSON.stringify({ reason }), writeEventId(state.era, position))

@@ -1,6 +1,6 @@
 // Coalesces logged statements into the events that listeners get.
-import { around, type Box, type LoggedChange, type Operation, withoutRows } from './change-log.ts'
-import { type Position, versionOf, writeEventId } from './position.ts'
+import { around, type ChangeExtent, type ChangeOperation, type LoggedChange, withoutRows } from './change-log.ts'
+import { type LogPosition, versionOf, writeEventId } from './position.ts'
 
 /** The most keys in one event; more rows than that become several events. */
 const maxKeys = 1_000
@@ -10,15 +10,15 @@ const maxKeyBytes = 65_536
 const maxBoxes = 16
 
 type Draft = {
-  position: Position
-  readonly operations: Set<Operation>
+  position: LogPosition
+  readonly operations: Set<ChangeOperation>
   rows: number | undefined
   readonly keys: Set<string> | undefined
-  boxes: readonly Box[] | undefined
+  boxes: readonly ChangeExtent[] | undefined
 }
 
 /** `isOpaque`: not every caller may see every row of the table, so that only the fact of a change is told. */
-export type Shown = { readonly era: string; readonly isOpaque: boolean }
+export type DatasetVisibility = { readonly era: string; readonly isOpaque: boolean }
 
 export type Coalescer = {
   add(change: LoggedChange): void
@@ -26,7 +26,7 @@ export type Coalescer = {
   frames(): string[]
 }
 
-export function createCoalescer({ era, isOpaque }: Shown): Coalescer {
+export function createCoalescer({ era, isOpaque }: DatasetVisibility): Coalescer {
   const drafts: Draft[] = []
   let keyBytes = 0
   return {
@@ -42,7 +42,7 @@ export function createCoalescer({ era, isOpaque }: Shown): Coalescer {
 }
 
 /** The frames of some changes of one table. */
-export function framesOf(changes: readonly LoggedChange[], shown: Shown): string[] {
+export function framesOf(changes: readonly LoggedChange[], shown: DatasetVisibility): string[] {
   const coalescer = createCoalescer(shown)
   for (const change of changes) coalescer.add(change)
   return coalescer.frames()
@@ -76,7 +76,7 @@ function add(draft: Draft, { position, operation, rowCount, keys = [], boxes }: 
   draft.boxes = draft.boxes && boxes && merged([...draft.boxes, ...boxes])
 }
 
-function merged(boxes: readonly Box[]): readonly Box[] {
+function merged(boxes: readonly ChangeExtent[]): readonly ChangeExtent[] {
   const different = [...new Map(boxes.map((box) => [box.join(), box])).values()]
   return different.length > maxBoxes ? [different.reduce(around)] : different
 }

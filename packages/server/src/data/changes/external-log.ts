@@ -7,11 +7,11 @@ import { randomUUID } from 'node:crypto'
 import type { Db, Queryable } from '../../kernel/db/db.ts'
 import { quoted, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { TableName } from '../databases/postgres/introspect.ts'
-import type { Operation } from './change-log.ts'
+import type { ChangeOperation } from './change-log.ts'
 
 /** An entry of the log that is not in it yet. */
 export type ExternalChange = {
-  readonly operation: Operation
+  readonly operation: ChangeOperation
   readonly rowCount?: number
   /** A JSON array. */
   readonly keys?: string | undefined

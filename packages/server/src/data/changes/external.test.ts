@@ -9,7 +9,7 @@ import { until } from '../../../testing/until.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import { tellAbandoned } from './external-log.ts'
 
-// Tables in a PostgreSQL database of the application's own: what is written there through the service is told as of its own tables.
+// Tables in an external PostgreSQL database: what is written there through the service is told as of its own tables.
 
 let found: ExternalWorld | undefined
 let world: ExternalWorld

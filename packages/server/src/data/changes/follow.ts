@@ -37,10 +37,10 @@ async function follow(db: Db, table: TableName): Promise<FollowedState> {
 
 /** Undefined if the table is locked. */
 export async function tryToFollow(db: Db, table: TableName): Promise<FollowedState | undefined> {
-  const isElsewhere = isStandIn(table)
-  if (!isElsewhere) demandFollowable((await readStates(db, [table]))[0])
+  const isExternal = isStandIn(table)
+  if (!isExternal) demandFollowable((await readStates(db, [table]))[0])
   try {
-    await (isElsewhere ? followStandIn(db, table) : followTable(db, table))
+    await (isExternal ? followStandIn(db, table) : followTable(db, table))
   } catch (error) {
     if (isForbidden(error)) throw refused('the server may not create triggers on its table.')
     if (!isForLater(error)) throw error

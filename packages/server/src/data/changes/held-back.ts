@@ -2,12 +2,12 @@
  * For how long one transaction has held the feed back. Counted from when this process saw it first: what the database knows of
  * the sessions of others is not for every role to read.
  */
-export type HeldBack = {
+export type HoldbackWatch = {
   note(horizon: bigint, isHeld: boolean): void
   readonly seconds: number
 }
 
-export function createHeldBack(now: () => number = () => performance.now()): HeldBack {
+export function createHeldBack(now: () => number = () => performance.now()): HoldbackWatch {
   let oldest: { readonly horizon: bigint; readonly since: number } | undefined
   return {
     note(horizon, isHeld) {

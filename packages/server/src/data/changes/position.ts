@@ -1,15 +1,15 @@
 // Places in the change log, and the ids of events that name them.
 
 /** Everything up to and including this row of the log, in the order (xid, seq), has been read. */
-export type Position = { readonly xid: bigint; readonly seq: bigint }
+export type LogPosition = { readonly xid: bigint; readonly seq: bigint }
 
 /** An event id: the place in the log of one era of a table. An id of another era cannot be resumed from. */
-export type EventId = { readonly era: string; readonly position: Position }
+export type EventId = { readonly era: string; readonly position: LogPosition }
 
-export const writeEventId = (era: string, { xid, seq }: Position): string => `${era}.${xid}.${seq}`
+export const writeEventId = (era: string, { xid, seq }: LogPosition): string => `${era}.${xid}.${seq}`
 
 /** Of the data at a place in the log. */
-export const versionOf = ({ xid, seq }: Position): string => `${xid}.${seq}`
+export const versionOf = ({ xid, seq }: LogPosition): string => `${xid}.${seq}`
 
 const maxNumber = 2n ** 63n - 1n
 
@@ -22,4 +22,4 @@ export function readEventId(text: string): EventId | undefined {
 }
 
 /** Before the first row of a transaction: what every transaction below has written is read. */
-export const startOf = (xid: bigint): Position => ({ xid, seq: 0n })
+export const startOf = (xid: bigint): LogPosition => ({ xid, seq: 0n })

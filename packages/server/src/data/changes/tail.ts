@@ -4,12 +4,12 @@ import { report } from '../../kernel/events.ts'
 import { type LoggedChange, readLog } from './change-log.ts'
 import { type Coalescer, createCoalescer } from './coalesce.ts'
 import { createHeldBack } from './held-back.ts'
-import { type Position, startOf, writeEventId } from './position.ts'
+import { type LogPosition, startOf, writeEventId } from './position.ts'
 import { broadcast, shownOf, type Topic } from './topic.ts'
 
 export type Tail = {
   /** All below is read, and was sent to whoever was live then. */
-  readonly position: Position
+  readonly position: LogPosition
   /** For how long a running transaction has held back what came later. */
   readonly heldSeconds: number
   /** Reads on, or finds the end of the log at first. */
@@ -21,7 +21,7 @@ export type Tail = {
 type ByRelation = ReadonlyMap<string, readonly Topic[]>
 
 export function createTail(db: Db): Tail {
-  let position: Position | undefined
+  let position: LogPosition | undefined
   const heldBack = createHeldBack()
   return {
     get heldSeconds() {
@@ -69,7 +69,7 @@ function addTo(coalescers: Map<Topic, Coalescer>, byRelation: ByRelation, change
 }
 
 /** Whoever listens to a silent table gets a sign of life, with an id that is not older than the retention. */
-export function keepAlive({ state, subscribers }: Topic, position: Position): void {
+export function keepAlive({ state, subscribers }: Topic, position: LogPosition): void {
   const now = performance.now()
   const sign = `id: ${writeEventId(state.era, position)}\n\n`
   for (const { listener, isLive } of subscribers) {

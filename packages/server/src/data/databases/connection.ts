@@ -3,7 +3,7 @@ import type { Db, Row } from '../../kernel/db/db.ts'
 import { raw, sql } from '../../kernel/db/sql.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Connection } from '../../query/execution/connection.ts'
-import type { DatabaseRecord, Driver, DriverServices, Opened, StartedDriver } from './driver.ts'
+import type { DatabaseDriver, DatabaseRecord, DriverServices, OpenDatabase, StartedDriver } from './driver.ts'
 import { drivers } from './drivers.ts'
 
 export type Connections = {
@@ -13,7 +13,7 @@ export type Connections = {
   lookUp(applicationId: string, id: string | undefined): Promise<DatabaseRecord | undefined>
   open(record: DatabaseRecord): Promise<Connection>
   /** The application's schema in the platform's database, also where no record of its databases leads there. */
-  openOwn(applicationId: string): Promise<Connection>
+  openPlatform(applicationId: string): Promise<Connection>
   /** Where tables can be made, with our rights in our own database and with those of its user in any other. */
   writable(record: DatabaseRecord): Promise<{ db: Db; schema: string }>
   close(): Promise<void>
@@ -22,7 +22,7 @@ export type Connections = {
 const maxOpen = 200
 
 /** The driver needs to know nothing but the application. */
-const ownRecord = {
+const platformRecord = {
   id: '',
   revision: '',
   type: 'internal' satisfies keyof typeof drivers,
@@ -37,9 +37,12 @@ const ownRecord = {
 /** One connection, mostly a pool, for each database in use; the one not used for longest is closed when there are too many. */
 export function createConnections(services: DriverServices): Connections {
   const started = new Map(
-    Object.entries<Driver>(drivers).map(([name, driver]): [string, StartedDriver] => [name, driver.start(services)]),
+    Object.entries<DatabaseDriver>(drivers).map(([name, driver]): [string, StartedDriver] => [
+      name,
+      driver.start(services),
+    ]),
   )
-  const open = new Map<string, Promise<Opened>>()
+  const open = new Map<string, Promise<OpenDatabase>>()
   const known = createLoadingCache<DatabaseRecord | undefined>({ keeps: (record) => record !== undefined })
 
   async function evict(): Promise<void> {
@@ -48,9 +51,9 @@ export function createConnections(services: DriverServices): Connections {
     open.delete(oldest[0])
     await close(oldest[1])
   }
-  const close = async (entry: Promise<Opened>) => (await entry.catch(() => undefined))?.close()
+  const close = async (entry: Promise<OpenDatabase>) => (await entry.catch(() => undefined))?.close()
 
-  async function opened(record: DatabaseRecord): Promise<Opened> {
+  async function opened(record: DatabaseRecord): Promise<OpenDatabase> {
     const driver = started.get(record.type)
     if (!driver) throw new ApiError('unavailable', `This server has no driver for databases of type ${record.type}.`)
     const key = `${record.type} ${driver.keyOf(record)}`
@@ -67,7 +70,7 @@ export function createConnections(services: DriverServices): Connections {
       known.get(`${applicationId} ${id}`, () => findDatabase(services.db, applicationId, id)),
     lookUp: (applicationId, id) => findDatabase(services.db, applicationId, id),
     open: async (record) => (await opened(record)).connection,
-    openOwn: async (applicationId) => (await opened({ ...ownRecord, applicationId })).connection,
+    openPlatform: async (applicationId) => (await opened({ ...platformRecord, applicationId })).connection,
     async writable(record) {
       const { writable } = await opened(record)
       if (writable) return writable

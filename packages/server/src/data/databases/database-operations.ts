@@ -4,7 +4,7 @@ import { standardOperations } from '../../api/resource/standard-operations.ts'
 import { getEntity } from '../../api/resource/store.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { database } from './database.ts'
-import type { Driver } from './driver.ts'
+import type { DatabaseDriver } from './driver.ts'
 import { driverSchema } from './driver-details.ts'
 import { type DriverName, driverNames, drivers, isInstalled } from './drivers.ts'
 import { isRefusal } from './postgres/server-errors.ts'
@@ -71,7 +71,8 @@ export const databaseOperations: readonly Operation<DatabaseServices>[] = [
 
 /** The functions of the driver are not for callers. */
 function detailsOf(name: DriverName): Static<typeof driverSchema> {
-  const { title, isPlatform, isWritable, canFollow, summary, contents, engines, ways, fields }: Driver = drivers[name]
+  const { title, isPlatform, isWritable, canFollow, summary, contents, engines, ways, fields }: DatabaseDriver =
+    drivers[name]
   return { name, title, isPlatform, isWritable, canFollow, summary, contents, engines, ...(ways && { ways }), fields }
 }
 

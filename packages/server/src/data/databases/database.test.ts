@@ -9,7 +9,7 @@ import { forwardDatabase } from '../../../testing/forwarded-database.ts'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import { database } from './database.ts'
-import type { Driver } from './driver.ts'
+import type { DatabaseDriver } from './driver.ts'
 import { drivers } from './drivers.ts'
 
 // One database is enough: contract.test.ts stores records of databases on both; the servers that they name are others.
@@ -88,7 +88,7 @@ describe('records', () => {
     const { status, body } = await call('GET', `${path}/drivers?details=true`, { key: tenant.reader })
     assert.equal(status, 200)
     const names = (await call('GET', `${path}/drivers?details=false`, { key: tenant.reader })).body
-    type Details = Driver & { name: string }
+    type Details = DatabaseDriver & { name: string }
     assert.deepEqual(
       body.map(({ name }: Details) => name),
       names,
@@ -115,7 +115,7 @@ describe('records', () => {
   })
 
   test('a form names only fields that a record has, and secrets only what is write-only', () => {
-    for (const { fields, ways, summary } of Object.values<Driver>(drivers)) {
+    for (const { fields, ways, summary } of Object.values<DatabaseDriver>(drivers)) {
       for (const { name, secret, way, when } of fields) {
         const [field = '', key] = name.split('.')
         assert.ok(field in database.fields && (field === 'metadata') === (key !== undefined), name)

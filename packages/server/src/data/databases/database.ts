@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { changedOf, demandRepointing } from '../../api/resource/references.ts'
 import { defineResource, type Entity, field } from '../../api/resource/resource.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { loginFields, passwordPlace } from './destination.ts'
+import { loginFields, passwordAssociatedData } from './destination.ts'
 import { driverNames, driverOf } from './drivers.ts'
 
 /** Connection definitions. The password is sealed for one login: moved to another it does not open. */
@@ -64,7 +64,7 @@ export const database = defineResource({
       throw invalid('body/password', 'is required when type, host, port, user or db changes')
     }
     if (typeof values.password !== 'string') return values
-    return { ...values, password: secrets.seal(values.password, passwordPlace(applicationId, next)) }
+    return { ...values, password: secrets.seal(values.password, passwordAssociatedData(applicationId, next)) }
   },
 })
 

@@ -4,13 +4,16 @@ import type { DatabaseRecord } from './driver.ts'
 /** A password is sealed for these fields: moved to a record with others it does not open. */
 export const loginFields = ['type', 'host', 'port', 'user', 'db'] as const
 
-export type Login = Pick<DatabaseRecord, (typeof loginFields)[number]>
+export type DatabaseLogin = Pick<DatabaseRecord, (typeof loginFields)[number]>
 
-const valuesOf = (login: Partial<Record<keyof Login, unknown>>): unknown[] => loginFields.map((name) => login[name])
+const valuesOf = (login: Partial<Record<keyof DatabaseLogin, unknown>>): unknown[] =>
+  loginFields.map((name) => login[name])
 
 /** Equal for records that lead to the same database as the same user. It is stored with uploaded tables, so its form stays. */
-export const loginKey = (login: Login): string => JSON.stringify(valuesOf(login))
+export const loginKey = (login: DatabaseLogin): string => JSON.stringify(valuesOf(login))
 
 /** What a password is sealed for. */
-export const passwordPlace = (applicationId: string, login: Partial<Record<keyof Login, unknown>>): string =>
-  JSON.stringify(['databases.password', applicationId, ...valuesOf(login)])
+export const passwordAssociatedData = (
+  applicationId: string,
+  login: Partial<Record<keyof DatabaseLogin, unknown>>,
+): string => JSON.stringify(['databases.password', applicationId, ...valuesOf(login)])

@@ -59,7 +59,7 @@ export type FetchStream = (
   readonly body: AsyncIterable<Buffer>
 }>
 
-export type Opened = {
+export type OpenDatabase = {
   readonly connection: Connection
   /** Where tables can be made; absent: the database is only read. */
   readonly writable?: { readonly db: Db; readonly schema: string }
@@ -70,12 +70,12 @@ export type Opened = {
 export type StartedDriver = {
   /** Records with the same key share one connection. */
   keyOf(record: DatabaseRecord): string
-  connect(record: DatabaseRecord): Promise<Opened>
+  connect(record: DatabaseRecord): Promise<OpenDatabase>
   close(): Promise<void>
 }
 
 /** A kind of database. Callers ask for what it can, never for its name. */
-export type Driver = DriverDetails & {
+export type DatabaseDriver = DriverDetails & {
   /** Absent: always. A driver that is not installed is not listed, and its records are refused in words. */
   isInstalled?(): boolean
   /** Names of stand-ins depend on it, so its form stays where changes can be followed. */

@@ -1,15 +1,15 @@
-import type { Driver, ServerFields, ServerKey } from './driver.ts'
+import type { DatabaseDriver, ServerFields, ServerKey } from './driver.ts'
 import { duckdb } from './duckdb/driver.ts'
 import { internal, postgres } from './postgres/drivers.ts'
 
 /** The kinds of database: the type of a record is a key, and so are the API's enum and the list of drivers. */
-export const drivers = { internal, postgres, duckdb } satisfies Record<string, Driver>
+export const drivers = { internal, postgres, duckdb } satisfies Record<string, DatabaseDriver>
 
 export type DriverName = keyof typeof drivers
 
 export const driverNames = Object.keys(drivers) as DriverName[]
 
-export const driverOf = (type: unknown): Driver | undefined =>
+export const driverOf = (type: unknown): DatabaseDriver | undefined =>
   Object.hasOwn(drivers, String(type)) ? drivers[type as DriverName] : undefined
 
 /** Whether tables of such a database are in the platform's own, in the schema of the application. */

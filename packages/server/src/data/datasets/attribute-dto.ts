@@ -1,7 +1,7 @@
 // Attributes as the API shows them (DTO), and their conversion to query attributes.
 import Type, { type Static } from 'typebox'
 import type { Attribute, Attributes, AttributeType } from '../../query/values/attribute.ts'
-import type { Driver } from '../databases/driver.ts'
+import type { DatabaseDriver } from '../databases/driver.ts'
 import { driverOf } from '../databases/drivers.ts'
 
 const attributeTypes = [
@@ -49,7 +49,7 @@ function readAttributes({ attributes, metadata: { srid }, databaseType }: Descri
 }
 
 /** Converts an attribute for queries. `srid` is used for columns without a reference system of their own. */
-function toAttribute(dto: AttributeDto, driver: Driver | undefined, srid: number | undefined): Attribute {
+function toAttribute(dto: AttributeDto, driver: DatabaseDriver | undefined, srid: number | undefined): Attribute {
   const { name, type } = dto
   const traits = driver?.columnTraits(dto)
   if (type !== 'geometry') return { name, type, ...traits }

@@ -46,7 +46,7 @@ export type DataVersions = {
   exactly(dataset: DatasetTable): Promise<string | undefined>
 }
 
-/** In the platform's own database, triggers record the changes of tables. */
+/** In the platform's database, triggers record the changes of tables. */
 export function createDataVersions({ db, connections }: { db: Db; connections: Connections }): DataVersions {
   const tried = new Map<string, { at: number; files: string }>()
 
@@ -116,11 +116,11 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
 
 type Version = { readonly text: string; readonly isExact: boolean; readonly lastChange?: string | undefined }
 
-function versionOf({ table, version, files, columns, unwatched, ...rest }: Watched, isOwn: boolean): Version {
+function versionOf({ table, version, files, columns, unwatched, ...rest }: Watched, isPlatform: boolean): Version {
   const seen = `${version} ${files} ${columns ?? ''}`
   // A view or a query may call now() or read tables that we cannot watch, so its version expires.
   if (table !== null && unwatched === 0) return { text: seen, isExact: true, lastChange: rest.lastChange ?? undefined }
-  return { text: `${seen} ${unwatched} ${era(unwatched > 0 && isOwn ? unsureMs : unwatchedMs)}`, isExact: false }
+  return { text: `${seen} ${unwatched} ${era(unwatched > 0 && isPlatform ? unsureMs : unwatchedMs)}`, isExact: false }
 }
 
 const era = (ms: number): string => String(Math.floor(Date.now() / ms))

@@ -2,8 +2,8 @@
 
 import type { Batches } from '../../kernel/db/guarded.ts'
 import type { Connection, PostgresConnection } from '../../query/execution/connection.ts'
-import type { DialectSubject, Shape } from '../../query/execution/dialect.ts'
-import type { Estimate, InspectOptions } from '../../query/execution/introspection.ts'
+import type { DialectSubject, GeometryForm } from '../../query/execution/dialect.ts'
+import type { InspectOptions, TableEstimate } from '../../query/execution/introspection.ts'
 import type { Relation } from '../../query/execution/plan-sql.ts'
 import type { SelectOptions } from '../../query/execution/select-options.ts'
 import type { OutputColumn } from '../../query/formats/cell.ts'
@@ -21,10 +21,10 @@ export type DatasetType = {
   /**
    * Finds the attributes of the rows. Throws a 400 for a wrong source: every dataset is inspected before it is stored.
    */
-  inspect(dataset: DatasetDraft, means: Means, options: InspectOptions): Promise<Inspection>
-  open(dataset: Dataset, means: Means, given: Given): Promise<Source>
+  inspect(dataset: DatasetDraft, context: SourceContext, options: InspectOptions): Promise<Inspection>
+  open(dataset: Dataset, context: SourceContext, inputs: ParameterValues): Promise<Source>
   /** Estimated row count and extent, without reading rows; absent if there are no statistics. */
-  estimate?(dataset: Dataset, means: Means, options: SelectOptions): Promise<Estimate>
+  estimate?(dataset: Dataset, context: SourceContext, options: SelectOptions): Promise<TableEstimate>
   /** The origin that receives the dataset's secret headers; absent if the type has no secrets. */
   secretsOrigin?(source: string): string | undefined
   /** Whether the source reads a table of the dataset's database; absent if the rows are elsewhere. */
@@ -37,7 +37,7 @@ export type DatasetType = {
 }
 
 /** What a type uses to open its sources. */
-export type Means = {
+export type SourceContext = {
   /** Connects to the dataset's database on demand, because not every type needs it. */
   connect(): Promise<Connection>
   /** Runs the part of a plan that the database cannot. */
@@ -46,17 +46,17 @@ export type Means = {
 }
 
 /** The caller's values for the dataset's own parameters, by name. */
-export type Given = Readonly<Record<string, unknown>>
+export type ParameterValues = Readonly<Record<string, unknown>>
 
 export type Inspection = { attributes: AttributeDto[]; bytes: number | null; rowEstimate: number | null }
 
 /** An open dataset: one interface for tables, queries, web services and functions. */
 export type Source = {
-  rows(plan: Plan, shape: Shape, options: SelectOptions): Promise<Answered>
+  rows(plan: Plan, shape: GeometryForm, options: SelectOptions): Promise<SourceRows>
   /**
    * A plan that reads one row by its key, for other keys too. Undefined if it is no such plan, or if nothing would be gained.
    */
-  rowByKey?(plan: Plan, shape: Shape, options: SelectOptions): Promise<RowByKey | undefined>
+  rowByKey?(plan: Plan, shape: GeometryForm, options: SelectOptions): Promise<RowByKey | undefined>
   /** The query plan; nothing is run. */
   explain(plan: Plan, options: SelectOptions): Promise<unknown>
   /** The tie-breaker for keyset paging; absent if rows have no key. */
@@ -66,16 +66,16 @@ export type Source = {
   /** The source finds the rows in a box without reading the others. */
   readonly readsBoxes?: boolean
   /**
-   * Only if PostGIS can reach it: for callers that write their own SQL. `isOurs` if no part of the relation was written
+   * Only if PostGIS can reach it: for callers that write their own SQL. `isGraticule` if no part of the relation was written
    * by a tenant.
    */
-  readonly inSql?: { readonly connection: PostgresConnection; readonly relation: Relation; readonly isOurs: boolean }
+  readonly inSql?: { readonly connection: PostgresConnection; readonly relation: Relation; readonly isTrusted: boolean }
   /** Only for an engine without PostGIS that sends row blocks for other threads. */
   readonly inBlocks?: BlockSource
 }
 
 /** The row with the key that has this value, in its canonical form. */
-export type RowByKey = (value: string, options: SelectOptions) => Promise<Answered>
+export type RowByKey = (value: string, options: SelectOptions) => Promise<SourceRows>
 
 export type BlockSource = {
   readonly connection: Connection & Required<Pick<Connection, 'selectBlocks'>>
@@ -83,7 +83,7 @@ export type BlockSource = {
   readonly subject: Pick<DialectSubject, 'table' | 'attributes'>
 }
 
-export type Answered = {
+export type SourceRows = {
   readonly columns: readonly OutputColumn[]
   readonly batches: Batches
 }

@@ -1,6 +1,6 @@
 // Loads dataset records for other parts of the service.
 
-import type { Stored } from '../../api/resource/rows.ts'
+import type { StoredEntity } from '../../api/resource/rows.ts'
 import type { Db, Row } from '../../kernel/db/db.ts'
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { ServerFields } from '../databases/driver.ts'
@@ -39,7 +39,11 @@ const within = (database: ServerFields | null | undefined) => ({
 export type FindDatabase = (applicationId: string, id: string) => Promise<ServerFields | undefined>
 
 /** The dataset of a record that was read for a caller. Secrets are write-only, so they are read separately. */
-export async function datasetOf(db: Db, findDatabase: FindDatabase, { entity, revision }: Stored): Promise<Dataset> {
+export async function datasetOf(
+  db: Db,
+  findDatabase: FindDatabase,
+  { entity, revision }: StoredEntity,
+): Promise<Dataset> {
   const record = entity as Omit<Dataset, 'secrets' | 'revision' | 'databaseType' | 'serverKey'>
   const hasSecrets = datasetTypeOf(record).secretsOrigin !== undefined
   const [database, secrets] = await Promise.all([

@@ -1,16 +1,16 @@
 // Opens datasets of every type for reading.
 import type { Connection } from '../../query/execution/connection.ts'
-import type { Estimate, InspectOptions } from '../../query/execution/introspection.ts'
+import type { InspectOptions, TableEstimate } from '../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../query/execution/select-options.ts'
 import type { Dataset, DatasetDraft } from './dataset-record.ts'
-import type { Given, Inspection, Means, Source } from './dataset-type.ts'
+import type { Inspection, ParameterValues, Source, SourceContext } from './dataset-type.ts'
 import { datasetTypeOf } from './dataset-types.ts'
 import type { MemoryOptions } from './memory/memory-options.ts'
 import { queryRows } from './memory/memory-source.ts'
 import { readDeclarations, readParameters } from './parameters.ts'
 
 /** What datasets need from databases. */
-export type Places = {
+export type DatabaseLookup = {
   find(applicationId: string, id: string | undefined): Promise<{ id: string } | undefined>
   connect(applicationId: string, id: string): Promise<Connection>
 }
@@ -18,21 +18,21 @@ export type Places = {
 export type Sources = {
   findDatabase(applicationId: string, id: string | undefined): Promise<string | undefined>
   inspect(dataset: DatasetDraft, options?: Pick<InspectOptions, 'signal' | 'mayListTables'>): Promise<Inspection>
-  open(dataset: Dataset, given: Given): Promise<Source>
+  open(dataset: Dataset, inputs: ParameterValues): Promise<Source>
   /** Estimated row count and extent, without reading rows; undefined if there are no statistics. */
-  estimate(dataset: Dataset, options: SelectOptions): Promise<Estimate | undefined>
+  estimate(dataset: Dataset, options: SelectOptions): Promise<TableEstimate | undefined>
 }
 
 const inspectionMs = 10_000
 
-export function createSources(places: Places, memory: MemoryOptions): Sources {
-  const meansOf = (dataset: DatasetDraft): Means => ({
-    connect: () => places.connect(dataset.applicationId, dataset.databaseId),
+export function createSources(paths: DatabaseLookup, memory: MemoryOptions): Sources {
+  const meansOf = (dataset: DatasetDraft): SourceContext => ({
+    connect: () => paths.connect(dataset.applicationId, dataset.databaseId),
     runRest: (job, options) => queryRows(memory, dataset, job, options),
     memory,
   })
   return {
-    findDatabase: async (applicationId, id) => (await places.find(applicationId, id))?.id,
+    findDatabase: async (applicationId, id) => (await paths.find(applicationId, id))?.id,
     inspect: async (dataset, options) =>
       datasetTypeOf(dataset).inspect(dataset, meansOf(dataset), { timeoutMs: inspectionMs, ...options }),
     open: async (dataset, given) => datasetTypeOf(dataset).open(dataset, meansOf(dataset), given),
@@ -47,6 +47,6 @@ export const ownParameters = (dataset: Parameterised): ReadonlySet<string> =>
   new Set([...datasetTypeOf(dataset).parameters(dataset), ...readDeclarations(dataset.metadata.parameters).keys()])
 
 /** Throws a 400 for wrong or missing parameters of the dataset. */
-export function checkGiven(dataset: Parameterised, given: Given): void {
-  readParameters(dataset.metadata.parameters, datasetTypeOf(dataset).parameters(dataset), given)
+export function checkInputs(dataset: Parameterised, inputs: ParameterValues): void {
+  readParameters(dataset.metadata.parameters, datasetTypeOf(dataset).parameters(dataset), inputs)
 }

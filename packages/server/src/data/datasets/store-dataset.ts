@@ -45,7 +45,7 @@ export async function updateDataset(
 }
 
 /** The table is the dataset's own, and is deleted with it. */
-export async function ownTable(tx: Queryable, id: string, table: object): Promise<void> {
+export async function claimTable(tx: Queryable, id: string, table: object): Promise<void> {
   await tx.query(sql`UPDATE svc.datasets SET uploaded_table = ${json(table)} WHERE id = ${id}::uuid`)
 }
 

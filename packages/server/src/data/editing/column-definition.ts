@@ -55,10 +55,10 @@ export const columnSchema = Type.Object(
   { additionalProperties: false },
 )
 
-export type GivenColumn = Static<typeof columnSchema>
+export type ColumnInput = Static<typeof columnSchema>
 
 /** A column to make, and the attribute that it will be. */
-export type PlannedColumn = {
+export type NewColumn = {
   /** Where it was given, for messages. */
   readonly path: string
   readonly attribute: AttributeDto
@@ -77,19 +77,19 @@ export const tooLongName = (path: string, name: string): ApiError =>
   )
 
 /** Throws a 400 that names the place. */
-export function planColumn(given: GivenColumn, path: string): PlannedColumn {
-  const { name, nullable = true, primaryKey = false, description = '' } = given
+export function planColumn(input: ColumnInput, path: string): NewColumn {
+  const { name, nullable = true, primaryKey = false, description = '' } = input
   if (!fitsIdentifier(name)) throw tooLongName(`${path}/name`, name)
   if (reservedNames.has(name) || name.startsWith('svc_'))
     throw invalid(`${path}/name`, 'must be another name: this one is reserved')
-  const typed = given.type === 'geometry' ? geometryOf(given) : scalarOf(given, path)
+  const typed = input.type === 'geometry' ? geometryOf(input) : scalarOf(input, path)
   if (primaryKey && /^(json|array|geometry|binary)$/.test(typed.type))
     throw invalid(`${path}/primaryKey`, `must be false: a column of type ${typed.type} cannot be a key`)
   const attribute = { name, ...typed, nullable: nullable && !primaryKey, primaryKey, description }
-  return { path, attribute, defaultText: defaultOf(given, attribute, path), isNumbered: false }
+  return { path, attribute, defaultText: defaultOf(input, attribute, path), isNumbered: false }
 }
 
-function scalarOf({ type, dbType, geometryType, srid, dimension }: GivenColumn, path: string) {
+function scalarOf({ type, dbType, geometryType, srid, dimension }: ColumnInput, path: string) {
   if (type === undefined && dbType === undefined) throw invalid(`${path}/type`, 'is required')
   if ((geometryType ?? srid ?? dimension) !== undefined)
     throw invalid(`${path}/type`, 'must be geometry for a column with geometryType, srid or dimension')
@@ -102,21 +102,21 @@ function scalarOf({ type, dbType, geometryType, srid, dimension }: GivenColumn, 
   return { type: found, dbType: named }
 }
 
-function geometryOf({ geometryType = 'Geometry', srid = 4326, dimension = 2 }: GivenColumn) {
+function geometryOf({ geometryType = 'Geometry', srid = 4326, dimension = 2 }: ColumnInput) {
   const dbType = `geometry(${geometryType}${dimension === 3 ? 'Z' : ''},${srid})`
   return { type: 'geometry' as const, dbType, geometryType, srid, dimension }
 }
 
-function defaultOf(given: GivenColumn, { type, dbType, nullable }: AttributeDto, path: string): string | null {
-  if (given.default === undefined || given.default === null) return null
+function defaultOf(input: ColumnInput, { type, dbType, nullable }: AttributeDto, path: string): string | null {
+  if (input.default === undefined || input.default === null) return null
   if (type === 'geometry') throw invalid(`${path}/default`, 'must not be given for a geometry')
-  const column = { name: given.name, type, dbType, castTo: dbType, isNotNull: !nullable, labels: null }
+  const column = { name: input.name, type, dbType, castTo: dbType, isNotNull: !nullable, labels: null }
   const rest = { hasDefault: false, identity: undefined, isGenerated: false, sequence: null }
-  return cellText({ ...column, ...rest }, given.default, `${path}/default`, { isText: false, repair: false })
+  return cellText({ ...column, ...rest }, input.default, `${path}/default`, { isText: false, repair: false })
 }
 
 /** The columns of a new table. Without a key it gets a numbered column `id`. */
-export function planColumns(given: readonly GivenColumn[], path: string): PlannedColumn[] {
+export function planColumns(given: readonly ColumnInput[], path: string): NewColumn[] {
   const columns = given.map((column, index) => planColumn(column, `${path}/${index}`))
   const names = columns.map(({ attribute }) => attribute.name)
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index)
@@ -137,7 +137,7 @@ export const literal = (text: string): Sql =>
   raw(`E'${text.replaceAll('\0', '').toWellFormed().replaceAll('\\', '\\\\').replaceAll("'", "''")}'`)
 
 /** `"name" text NOT NULL DEFAULT …` */
-export function columnSql({ attribute, defaultText, isNumbered }: PlannedColumn): Sql {
+export function columnSql({ attribute, defaultText, isNumbered }: NewColumn): Sql {
   const { name, dbType, nullable, type, primaryKey } = attribute
   const parts = [ident(name), raw(dbType)]
   if (!nullable) parts.push(raw('NOT NULL'))

@@ -31,7 +31,7 @@ const add = operation({
     if (column.attribute.primaryKey)
       throw new ApiError('conflict', 'A column that is added cannot be part of the primary key.')
     await changeColumns(context, edit, body.name, async (tx) => {
-      await addColumn(tx, edit.table.place, column)
+      await addColumn(tx, edit.table.tableName, column)
       return sql`${attributesBut(body.name)} || ${json([column.attribute])}`
     })
     const { json: text, tag } = await getText(
@@ -53,7 +53,7 @@ const drop = operation({
   failures: [409, 502, 504],
   async handle(context, { params: { id, column } }) {
     const edit = await beginColumns(context, id)
-    const { columns, key, place } = edit.table
+    const { columns, key, tableName } = edit.table
     if (!columns.has(column)) throw new ApiError('not_found', unknownName('a column', column, columns.keys()))
     if (key.some(({ name }) => name === column))
       throw new ApiError(
@@ -61,7 +61,7 @@ const drop = operation({
         'The column is part of the primary key, which addresses the rows: it cannot be dropped.',
       )
     await changeColumns(context, edit, column, async (tx) => {
-      await dropColumn(tx, place, column)
+      await dropColumn(tx, tableName, column)
       return attributesBut(column)
     })
     return {}
@@ -93,7 +93,7 @@ async function changeColumns(
   if (trail) Object.assign(trail, { applicationId, target: { type: 'datasets', id, name }, changed: [column] })
   await transactWithEntry(table.db, trail, async (tx) => {
     await limitLocks(tx)
-    const ids = await lockDatasetsOf(tx, applicationId, table.place)
+    const ids = await lockDatasetsOf(tx, applicationId, table.tableName)
     if (!ids.includes(id))
       throw new ApiError('conflict', 'The dataset was changed or deleted meanwhile. Read it again.')
     await changeAttributes(tx, ids, await change(tx))

@@ -7,10 +7,10 @@ import { invalid } from '../../kernel/errors.ts'
 import { isPlatformType, platformTypes } from '../databases/drivers.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import { type DatasetServices, dataset } from '../datasets/dataset.ts'
-import { ownTable } from '../datasets/store-dataset.ts'
+import { claimTable } from '../datasets/store-dataset.ts'
 import { quotaExceeded } from '../uploads/http/arriving-uploads.ts'
 import type { MeasuredQuota } from '../uploads/http/storage-quota.ts'
-import { columnSchema, type GivenColumn, type PlannedColumn, planColumns, tooLongName } from './column-definition.ts'
+import { type ColumnInput, columnSchema, type NewColumn, planColumns, tooLongName } from './column-definition.ts'
 import type { EditServices } from './editing.ts'
 import { makeTable } from './make-table.ts'
 
@@ -29,7 +29,7 @@ const columns = Type.Optional(
 type CreateServices = EditServices & DatasetServices
 
 /** What is known of the table while it is not there yet. The quota is measured before the transaction. */
-type Making = { readonly columns: readonly PlannedColumn[]; quota?: MeasuredQuota }
+type Making = { readonly columns: readonly NewColumn[]; quota?: MeasuredQuota }
 type MakingServices = CreateServices & { readonly making: Making }
 
 const [createWithTable] = crudOperations<MakingServices>(
@@ -38,7 +38,7 @@ const [createWithTable] = crudOperations<MakingServices>(
     async addition(tx, { id, applicationId, databaseId, source }, { making: { columns, quota } }) {
       const place = { schema: tenantSchema(String(applicationId)), name: String(source) }
       await makeTable(tx, place, columns)
-      await ownTable(tx, String(id), { databaseId, ...place })
+      await claimTable(tx, String(id), { databaseId, ...place })
       if (quota && (await quota.left(tx)) < 0) throw quotaExceeded(quota.bytes)
       return {}
     },
@@ -50,7 +50,7 @@ export function makingTables(operations: readonly Operation<DatasetServices>[]):
   return operations.map((operation) => (operation.id === 'datasets.create' ? creating(operation) : operation))
 }
 
-type Body = { readonly columns?: readonly GivenColumn[]; readonly type: unknown; readonly source: unknown }
+type Body = { readonly columns?: readonly ColumnInput[]; readonly type: unknown; readonly source: unknown }
 
 function creating(standard: Operation<DatasetServices>): Operation<CreateServices> {
   const { properties, examples } = standard.body as TObject & { examples: unknown[] }
@@ -92,7 +92,7 @@ function checkPlace({ type, source }: Body): void {
     )
 }
 
-function makingServices(services: CreateServices, columns: readonly PlannedColumn[]): MakingServices {
+function makingServices(services: CreateServices, columns: readonly NewColumn[]): MakingServices {
   const making: Making = { columns }
   const inspect: CreateServices['sources']['inspect'] = async ({ applicationId, databaseId }) => {
     const record = await services.connections.lookUp(applicationId, databaseId)

@@ -8,7 +8,7 @@ import { datasetTypeNames, datasetTypeOf } from '../datasets/dataset-types.ts'
 
 const tableTypes = datasetTypeNames.filter((type) => datasetTypeOf({ type }).tableOf)
 
-type Named = { readonly id: string; readonly type: string; readonly source: string }
+type TableDataset = { readonly id: string; readonly type: string; readonly source: string }
 
 /**
  * Locks them until the transaction ends, by id, and before the table: whoever deletes a dataset with its table takes the locks
@@ -31,10 +31,10 @@ export async function lockDatasetsOf(tx: Queryable, applicationId: string, table
   return idsOf(locked, table)
 }
 
-const read = (tx: Queryable, rest: Sql): Promise<Named[]> =>
-  tx.query<Named>(sql`SELECT id, type, source FROM svc.datasets ${rest}`)
+const read = (tx: Queryable, rest: Sql): Promise<TableDataset[]> =>
+  tx.query<TableDataset>(sql`SELECT id, type, source FROM svc.datasets ${rest}`)
 
-const idsOf = (datasets: readonly Named[], { schema, name }: TableName): string[] =>
+const idsOf = (datasets: readonly TableDataset[], { schema, name }: TableName): string[] =>
   datasets.flatMap(({ id, source, ...dataset }) => {
     const table = datasetTypeOf(dataset).tableOf?.(source, schema)
     return table?.schema === schema && table.name === name ? [id] : []

@@ -20,7 +20,7 @@ import type { StorageQuota } from '../uploads/http/storage-quota.ts'
 import { digestSql, rowTagger } from './rows/row-tag.ts'
 import { type EditTable, openEditTable } from './writing/edit-table.ts'
 import type { EditTransaction } from './writing/edit-transaction.ts'
-import { transactElsewhere } from './writing/external-write.ts'
+import { transactExternal } from './writing/external-write.ts'
 import { explainWrite } from './writing/write-errors.ts'
 import { setWriteLimits } from './writing/write-rows.ts'
 
@@ -62,9 +62,9 @@ export type Edit = CachedDataset & {
 }
 
 export async function beginEdit(services: EditServices, scope: Scope, id: string): Promise<Edit> {
-  const known = await services.datasetCache.get(scope, id)
-  const table = await openEditTable(services.connections, known.dataset)
-  return { ...known, table, isAppendOnly: !reaches(scope.caller, 'write', known.dataset) }
+  const cached = await services.datasetCache.get(scope, id)
+  const table = await openEditTable(services.connections, cached.dataset)
+  return { ...cached, table, isAppendOnly: !reaches(scope.caller, 'write', cached.dataset) }
 }
 
 /** Before the body is read: that there is such a dataset. Its table is looked at later. */
@@ -83,13 +83,13 @@ function reaches(caller: Caller, level: AclLevel, { id }: Dataset): boolean {
 }
 
 /** What the audit log tells of a write: how many rows, and which columns. */
-export type Written = { readonly count: number; readonly columns: readonly string[] }
+export type WriteSummary = { readonly count: number; readonly columns: readonly string[] }
 
 /**
  * One transaction: all or nothing, ended when the client leaves before the commit. In the platform's database the entry of the
  * audit log is part of it.
  */
-export async function writeInTransaction<T extends Written>(
+export async function writeInTransaction<T extends WriteSummary>(
   { request, services, signal, trail }: EditContext,
   { dataset, table, isAppendOnly }: Edit,
   work: (tx: EditTransaction) => Promise<T>,
@@ -106,7 +106,7 @@ export async function writeInTransaction<T extends Written>(
     const onError = (error: unknown) => request.log.warn({ err: error }, 'a change was not logged, which is told later')
     const transacted = table.isPlatform
       ? transactWithEntry(table.db, trail, write)
-      : transactElsewhere({ platform: services.db, onError }, table, write)
+      : transactExternal({ platform: services.db, onError }, table, write)
     return await transacted.catch(explainWrite({ isPlatform: table.isPlatform, isAppendOnly }))
   } finally {
     release()
@@ -117,7 +117,11 @@ export async function writeInTransaction<T extends Written>(
 
 const maxNoted = 50
 
-function noteWrite(trail: Trail | undefined, { id, name, applicationId }: Dataset, { count, columns }: Written): void {
+function noteWrite(
+  trail: Trail | undefined,
+  { id, name, applicationId }: Dataset,
+  { count, columns }: WriteSummary,
+): void {
   if (!trail) return
   trail.applicationId = applicationId
   trail.target = { type: 'datasets', id, name }

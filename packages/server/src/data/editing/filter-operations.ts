@@ -12,13 +12,13 @@ import { parseFilterIn } from '../../query/filter/filter-language.ts'
 import { filterSql } from '../../query/filter/filter-sql.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
 import {
-  askedFilter,
   filterLanguageParameter,
   filterParameter,
+  requestedFilter,
   timeoutOf,
 } from '../datasets/queries/query-parameters.ts'
 import { beginEdit, demandDataset, type Edit, type EditContext, operation, writeInTransaction } from './editing.ts'
-import { readOneRow } from './input/given-rows.ts'
+import { readOneRow } from './input/input-rows.ts'
 import { hasPatch, isMergePatch } from './input/merge-json.ts'
 import { repairParameter } from './insert-operation.ts'
 import { countRows } from './writing/edit-transaction.ts'
@@ -63,10 +63,10 @@ const patch = operation({
     const { repair = false, expect } = query
     const edit = await beginQueriedEdit(context, id)
     const condition = conditionOf(edit, query, context.tree)
-    const given = readOneRow(context.request.body, edit.table)
-    const key = given.cells.find(({ name }) => edit.table.key.some((one) => one.name === name))
+    const input = readOneRow(context.request.body, edit.table)
+    const key = input.cells.find(({ name }) => edit.table.key.some((one) => one.name === name))
     if (key) throw invalid(key.path, 'is part of the key, which cannot be changed')
-    const changes = await prepareChanges(context, edit, given, { repair })
+    const changes = await prepareChanges(context, edit, input, { repair })
     if (isMergePatch(context.request) && hasPatch(changes)) throw unmerged()
     const columns = [...changes.cells.keys()].map(({ name }) => name)
     const statement = (returning: Sql): Sql => updateSql(edit.table, changes, condition, { repair, returning })
@@ -110,7 +110,7 @@ const beginQueriedEdit = ({ services, scope }: EditContext, id: string): Promise
 type Selection = { readonly filter?: unknown; readonly 'filter-lang'?: string | undefined }
 
 function conditionOf({ attributes }: Edit, selected: Selection, tree: QueryTree): Sql {
-  const { where, filterLanguage } = askedFilter(selected, tree)
+  const { where, filterLanguage } = requestedFilter(selected, tree)
   if (where === undefined) throw invalid('query/filter', 'is required; filter={} matches all rows')
   return filterSql(parseFilterIn(filterLanguage, where, attributes, { path: 'query/filter' }), column)
 }
@@ -125,7 +125,7 @@ async function writeMatching(context: EditContext, edit: Edit, writing: Writing)
     throw overLimit('changedRows', most, `A request may change at most ${most} rows. Use a narrower filter.`)
   const { table } = edit
   const connection = await table.connect()
-  const options = { timeoutMs: timeoutOf(undefined), signal: context.signal, atMost: 1, isOurs: true }
+  const options = { timeoutMs: timeoutOf(undefined), signal: context.signal, atMost: 1, isTrusted: true }
   const { batches } = await connection.select(sql`SELECT count(*) FROM ${table.from} AS q WHERE ${condition}`, options)
   const [found] = (await Array.fromAsync(batches)).flat(2)
   demandCount(Number(found), expect)

@@ -6,7 +6,7 @@ import { publicDatabaseMessage } from '../../kernel/db/public-message.ts'
 import { ident, joinSql, type Sql, sql } from '../../kernel/db/sql.ts'
 import { ApiError, invalid } from '../../kernel/errors.ts'
 import type { TableName } from '../databases/postgres/introspect.ts'
-import { columnSql, literal, type PlannedColumn } from './column-definition.ts'
+import { columnSql, literal, type NewColumn } from './column-definition.ts'
 
 const lockTimeout = '2s'
 
@@ -17,7 +17,7 @@ export const limitLocks = (tx: Queryable): Promise<void> => tx.script(`SET LOCAL
 export async function makeTable(
   tx: Queryable,
   { schema, name }: TableName,
-  columns: readonly PlannedColumn[],
+  columns: readonly NewColumn[],
 ): Promise<void> {
   await limitLocks(tx)
   const key = columns.filter(({ attribute }) => attribute.primaryKey).map(({ attribute }) => ident(attribute.name))
@@ -27,7 +27,7 @@ export async function makeTable(
   await tx.query(sql`SELECT svc.watch_tables(${schema})`)
 }
 
-export async function addColumn(tx: Queryable, { schema, name }: TableName, column: PlannedColumn): Promise<void> {
+export async function addColumn(tx: Queryable, { schema, name }: TableName, column: NewColumn): Promise<void> {
   const table = ident(schema, name)
   await tx.query(sql`ALTER TABLE ${table} ADD COLUMN ${columnSql(column)}`).catch(explainDdl)
   await finishColumn(tx, table, column)
@@ -38,14 +38,14 @@ export async function dropColumn(tx: Queryable, { schema, name }: TableName, col
 }
 
 /** A column may name a system that nobody knows; its geometries could not be transformed. */
-async function checkSrid(tx: Queryable, { path, attribute: { srid } }: PlannedColumn): Promise<void> {
+async function checkSrid(tx: Queryable, { path, attribute: { srid } }: NewColumn): Promise<void> {
   if (srid === undefined) return
   const [known] = await tx.query(sql`SELECT FROM spatial_ref_sys WHERE srid = ${srid}::int4`)
   if (!known) throw invalid(`${path}/srid`, 'must be the number of a known reference system, such as 4326 or 3067')
 }
 
 /** Its index, and its description. */
-async function finishColumn(tx: Queryable, table: Sql, column: PlannedColumn): Promise<void> {
+async function finishColumn(tx: Queryable, table: Sql, column: NewColumn): Promise<void> {
   const { name, type, description } = column.attribute
   await checkSrid(tx, column)
   if (type === 'geometry') await tx.query(sql`CREATE INDEX ON ${table} USING gist (${ident(name)})`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { forwardDatabase } from '../../../testing/forwarded-database.ts'
-import { type Answered, type OgcWorld, ogcWorld } from '../../../testing/ogc-world.ts'
+import { type OgcReply, type OgcWorld, ogcWorld } from '../../../testing/ogc-world.ts'
 import { ident, sql } from '../../kernel/db/sql.ts'
 
 let world: OgcWorld
@@ -26,7 +26,7 @@ after(() => world.close())
 type Sent = { body?: unknown; headers?: Record<string, string>; key?: string }
 
 /** Sends what a client sends, with the developer's key as the password. */
-async function send(method: string, address: string, { body, headers = {}, key }: Sent = {}): Promise<Answered> {
+async function send(method: string, address: string, { body, headers = {}, key }: Sent = {}): Promise<OgcReply> {
   const basic = `Basic ${Buffer.from(`:${key ?? world.own.developer}`).toString('base64')}`
   const url = address.startsWith('http') ? address : `${world.root}${address}`
   const content = typeof body === 'string' ? body : JSON.stringify(body)
@@ -61,8 +61,8 @@ const patch = (address: string, body: unknown, headers: object = {}) =>
   send('PATCH', address, { body, headers: { ...mergePatch, ...headers } })
 const put = (address: string, body: unknown, headers: object = {}) =>
   send('PUT', address, { body, headers: { ...geojson, ...headers } })
-const headerOf = (reply: Answered, name: string): string => reply.headers.get(name) ?? ''
-const allowed = (reply: Answered): string[] => headerOf(reply, 'allow').split(', ')
+const headerOf = (reply: OgcReply, name: string): string => reply.headers.get(name) ?? ''
+const allowed = (reply: OgcReply): string[] => headerOf(reply, 'allow').split(', ')
 
 async function made(properties: object = { name: 'a', n: 1 }): Promise<string> {
   const reply = await post(feature(properties))
@@ -219,7 +219,7 @@ describe('class features: reference systems', () => {
     )
     return row?.wkt
   }
-  const idOf = (reply: Answered) => headerOf(reply, 'location').split('/').at(-1) ?? ''
+  const idOf = (reply: OgcReply) => headerOf(reply, 'location').split('/').at(-1) ?? ''
 
   test('positions are read in the system of Content-Crs, with its order of axes, and stored without rounding', async () => {
     const line = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Link, linkOf, type OgcWorld, ogcWorld } from '../../../testing/ogc-world.ts'
+import { linkOf, type OgcReplyLink, type OgcWorld, ogcWorld } from '../../../testing/ogc-world.ts'
 import { ident, sql } from '../../kernel/db/sql.ts'
 
 let world: OgcWorld
@@ -380,7 +380,7 @@ describe('a key', () => {
     assert.equal((await fetch(`${world.root}/collections`)).status, 401)
     for (const path of ['', '/conformance', '/collections', '/collections/cities', '/collections/cities/items']) {
       const reply = await fetch(`${world.root}${path}?api-key=${key}`)
-      const body = (await reply.json()) as { links: Link[]; collections?: { links: Link[] }[] }
+      const body = (await reply.json()) as { links: OgcReplyLink[]; collections?: { links: OgcReplyLink[] }[] }
       const links = [...body.links, ...(body.collections ?? []).flatMap((one) => one.links)]
       for (const { href } of links) assert.equal(new URL(href).searchParams.get('api-key'), key, href)
     }
@@ -395,6 +395,6 @@ test('a page with the longest address is read by clients that take 16 KiB of hea
   const reply = await fetch(address, { headers: { 'x-api-key': world.own.public } })
   assert.equal(reply.status, 200)
   assert.match(reply.headers.get('link') ?? '', /rel="next"/)
-  const { links } = (await reply.json()) as { links: Link[] }
+  const { links } = (await reply.json()) as { links: OgcReplyLink[] }
   for (const rel of ['self', 'alternate', 'next', 'collection']) assert.ok(linkOf(links, rel), rel)
 })

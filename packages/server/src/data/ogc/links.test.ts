@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchChromium } from '../../../testing/chromium.ts'
-import { type Link, type OgcWorld, ogcWorld } from '../../../testing/ogc-world.ts'
+import { type OgcReplyLink, type OgcWorld, ogcWorld } from '../../../testing/ogc-world.ts'
 
 let world: OgcWorld
 let browser: Browser
@@ -14,9 +14,9 @@ after(async () => {
   await world?.close()
 })
 
-const linksIn = (value: unknown): Link[] => {
+const linksIn = (value: unknown): OgcReplyLink[] => {
   if (typeof value !== 'object' || value === null) return []
-  if ('href' in value && 'rel' in value) return [value as Link]
+  if ('href' in value && 'rel' in value) return [value as OgcReplyLink]
   return Object.values(value).flatMap(linksIn)
 }
 
@@ -30,7 +30,7 @@ const kindOf = (href: string): string => {
 }
 
 /** Asks a link, checks that the answer is what the link says, and returns the links in it. */
-async function follow({ href, rel, type }: Link): Promise<Link[]> {
+async function follow({ href, rel, type }: OgcReplyLink): Promise<OgcReplyLink[]> {
   const reply = await fetch(href, { headers: type ? { accept: type } : {} })
   const text = await reply.text()
   assert.equal(reply.status, 200, `${rel} ${href} ${text.slice(0, 300)}`)
@@ -41,7 +41,7 @@ async function follow({ href, rel, type }: Link): Promise<Link[]> {
 }
 
 test('every link of every document and page leads to what it says, with nothing but the key of the first address', async () => {
-  const waiting: Link[] = [{ href: `${world.root}?api-key=${world.own.public}`, rel: 'start' }]
+  const waiting: OgcReplyLink[] = [{ href: `${world.root}?api-key=${world.own.public}`, rel: 'start' }]
   const seen = new Set<string>()
   for (const followed of waiting) {
     for (const link of await follow(followed)) {

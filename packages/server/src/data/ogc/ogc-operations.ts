@@ -125,7 +125,7 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
     failures: queryFailures,
     async handle(context, { params: { id }, query }) {
       const form = formFor(context, query.f)
-      return answerItems(context, { id, known: await openCollection(context, id), parameters: query, form })
+      return answerItems(context, { id, cached: await openCollection(context, id), parameters: query, form })
     },
   }),
   operation({
@@ -139,8 +139,8 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
     success: { ...features, headers: [...features.headers, 'ETag'] },
     failures: queryFailures,
     async handle(context, { params: { id, featureId }, query }) {
-      const known = await openCollection(context, id)
-      return answerItem(context, { id, featureId, known, parameters: query, form: formFor(context, query.f) })
+      const cached = await openCollection(context, id)
+      return answerItem(context, { id, featureId, cached, parameters: query, form: formFor(context, query.f) })
     },
   }),
   ...editOperations,

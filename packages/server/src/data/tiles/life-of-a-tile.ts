@@ -24,7 +24,7 @@ import {
   readExtension,
   readQuestion,
   readTile,
-  type TileAsked,
+  type TileRequest,
   variesAddressOnly,
 } from './http/tile-request.ts'
 import type { TileServices } from './http/tile-services.ts'
@@ -38,23 +38,23 @@ type ReadyContext = Parameters<NonNullable<Operation<TileServices>['answerNow']>
 export function answerTile(context: Context, address: TileAddress, query: Query): Answer | Promise<Answer> {
   const place = { tile: readTile(address), extension: readExtension(address.ext) }
   const source = context.services.tiles.sources.get(context.scope, address.id, namedVersion(context.tree))
-  return whenReady(source, (known) => answerFrom(known, context, place, query))
+  return whenReady(source, (loadedSource) => answerFrom(loadedSource, context, place, query))
 }
 
 function answerFrom(
-  known: LoadedTileSource,
+  loadedSource: LoadedTileSource,
   context: Context,
-  place: Pick<TileAsked, 'tile' | 'extension'>,
+  place: Pick<TileRequest, 'tile' | 'extension'>,
   query: Query,
 ): Answer | Promise<Answer> {
   const { services, scope, signal, request } = context
-  checkTile(known, place)
-  const tree = readQuestion(context.tree, tileQuery, known.parameters)
+  checkTile(loadedSource, place)
+  const tree = readQuestion(context.tree, tileQuery, loadedSource.parameters)
   const parameters = tileParameters(query, tree)
-  checkTileParameters(known, parameters)
-  const asked: TileAsked = { ...place, parameters, tree, accept: request.headers['accept-encoding'] }
-  if (query.explain) return explained(explainTile(services.tiles, known, asked, scope, signal))
-  return serveTile(services.tiles.readThrough, known, asked, context)
+  checkTileParameters(loadedSource, parameters)
+  const tileRequest: TileRequest = { ...place, parameters, tree, accept: request.headers['accept-encoding'] }
+  if (query.explain) return explained(explainTile(services.tiles, loadedSource, tileRequest, scope, signal))
+  return serveTile(services.tiles.readThrough, loadedSource, tileRequest, context)
 }
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
@@ -65,11 +65,11 @@ export function answerReadyTile(
   { services: { tiles }, scope, tree, headers }: ReadyContext,
   address: TileAddress,
 ): Answer | undefined {
-  const known = tiles.sources.fresh(scope, address.id, namedVersion(tree))
-  if (!known || !variesAddressOnly(tree)) return undefined
+  const loadedSource = tiles.sources.fresh(scope, address.id, namedVersion(tree))
+  if (!loadedSource || !variesAddressOnly(tree)) return undefined
   const place = { tile: readTile(address), extension: readExtension(address.ext) }
-  checkTile(known, place)
-  const question = readQuestion(tree, tileQuery, known.parameters)
-  const asked: TileAsked = { ...place, parameters: {}, tree: question, accept: headers['accept-encoding'] }
-  return serveReadyTile(tiles.readThrough, known, asked, { headers })
+  checkTile(loadedSource, place)
+  const question = readQuestion(tree, tileQuery, loadedSource.parameters)
+  const tileRequest: TileRequest = { ...place, parameters: {}, tree: question, accept: headers['accept-encoding'] }
+  return serveReadyTile(tiles.readThrough, loadedSource, tileRequest, { headers })
 }

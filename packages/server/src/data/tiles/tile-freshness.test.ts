@@ -53,7 +53,7 @@ test('whoever makes up versions has a source read ten times a second at most, an
   const ask = (version: string) =>
     maps.app.http.inject({ url: `/tiles/${id}/0/0/0.mvt?tile-version=${version}`, headers })
   await ask('first')
-  const read = t.mock.method(maps.app.services.tiles.means.data, 'state').mock
+  const read = t.mock.method(maps.app.services.tiles.context.data, 'state').mock
   const begin = performance.now()
   // One after the other: those that come together are read for together anyway.
   for (let n = 0; n < 12; n++) await ask(`made-up-${n}`)

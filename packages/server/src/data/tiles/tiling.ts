@@ -17,10 +17,10 @@ import type { Sources } from '../datasets/sources.ts'
 import type { Fetch } from './archives/archive.ts'
 import { type Archives, createArchives } from './archives/archives.ts'
 import { createTileCache, type TileCache } from './cache/tile-cache.ts'
-import { createForeignOverviews } from './overviews/foreign-overviews.ts'
-import type { OwnTable } from './overviews/overview.ts'
+import { createExternalOverviews } from './overviews/external-overviews.ts'
+import type { TenantTable } from './overviews/overview.ts'
 import { createOverviews, type Overviews } from './overviews/overviews.ts'
-import type { TileArchives, TileDatasets, TileMeans, TileTable } from './source/tile-source-type.ts'
+import type { TileArchives, TileDatasets, TileSourceContext, TileTable } from './source/tile-source-type.ts'
 import { createTileWorkers, type TileWorkers } from './workers/tile-workers.ts'
 
 /** The application id of the built-in base map: none. */
@@ -48,7 +48,7 @@ export type TilingOptions = {
 
 /** The parts that tiles are made with: versioned datasets, archives, worker threads and a cache. */
 export type Tiling = {
-  readonly means: TileMeans
+  readonly context: TileSourceContext
   readonly archives: Archives
   readonly workers: TileWorkers
   readonly cache: TileCache
@@ -79,7 +79,7 @@ export function createTiling(options: TilingOptions): Tiling {
     isUuid(id) ? findDataset(db, applicationId, id) : undefined
   const tableOf = ownTable(options)
   const overviews = createOverviews({ db, jobs, share, minRows, findDataset: find, tableOf, onError })
-  const foreign = createForeignOverviews({
+  const foreign = createExternalOverviews({
     ...options,
     minRows,
     rebuildMs: options.overviewRebuildMs,
@@ -115,7 +115,7 @@ export function createTiling(options: TilingOptions): Tiling {
     maxConnections: options.maxConnections,
   })
   return {
-    means: { data, archives: archiveInfo, filesOf },
+    context: { data, archives: archiveInfo, filesOf },
     archives,
     workers,
     cache: createTileCache(cacheMb * 1024 * 1024),
@@ -140,7 +140,7 @@ function tableStatistics(sources: Sources): TileDatasets['table'] {
 /** The table of a dataset, if it is in the application's own schema. */
 const ownTable =
   ({ connections }: TilingOptions) =>
-  async (dataset: Dataset): Promise<OwnTable | undefined> => {
+  async (dataset: Dataset): Promise<TenantTable | undefined> => {
     const { applicationId, databaseId, source } = dataset
     const own = tenantSchema(applicationId)
     const table = datasetTypeOf(dataset).tableOf?.(source, own)

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { featuresOf, type TileApp, tileApp } from '../../../testing/tiles.ts'
-import { type Ring, type Tile, type UntidyShape, untidyShapes } from '../../../testing/untidy-shapes.ts'
+import { type Ring, type UntidyShape, untidyShapes } from '../../../testing/untidy-shapes.ts'
 import { raw } from '../../kernel/db/sql.ts'
+import type { Tile } from './mvt/projection.ts'
 
 /**
  * Tiles of untidy polygons beside what ST_MakeValid makes of them, which ST_AsMVT draws on PostgreSQL and the test itself on the

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import {
-  type Format,
   gdal,
   layersFor,
+  type SourceFormat,
   virtualDataset,
   writeApart,
   writeLayers,
@@ -32,10 +32,10 @@ after(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const compared: Format[] = ['geojson', 'geojsonseq', 'shapefile', 'geopackage', 'flatgeobuf', 'csv']
+const compared: SourceFormat[] = ['geojson', 'geojsonseq', 'shapefile', 'geopackage', 'flatgeobuf', 'csv']
 /** These have no place for the reference system. */
-const isBare = new Set<Format>(['geojsonseq', 'csv'])
-const isOneFile = new Set<Format>(['shapefile', 'geopackage'])
+const isBare = new Set<SourceFormat>(['geojsonseq', 'csv'])
+const isOneFile = new Set<SourceFormat>(['shapefile', 'geopackage'])
 const layersInFile = 10
 
 describe('what is uploaded equals what ogr2ogr loads', { skip: !hasPostgres, concurrency: 3 }, () => {
@@ -51,7 +51,7 @@ describe('what is uploaded equals what ogr2ogr loads', { skip: !hasPostgres, con
 type Layer = ReturnType<typeof layersFor>[number]
 
 /** Layers that go into one file, of one reference system where the client has to say it. */
-function groupsFor(format: Format): Layer[][] {
+function groupsFor(format: SourceFormat): Layer[][] {
   const alike = Map.groupBy(layersFor(format), ({ srid }) => (isBare.has(format) ? srid : 0))
   return [...alike.values()].flatMap((layers) =>
     Array.from({ length: Math.ceil(layers.length / layersInFile) }, (_, n) =>
@@ -62,7 +62,7 @@ function groupsFor(format: Format): Layer[][] {
 
 type Written = { readonly place: string; readonly upload: string; fileOf(layer: Layer): string }
 
-async function write(format: Format, layers: readonly Layer[]): Promise<Written> {
+async function write(format: SourceFormat, layers: readonly Layer[]): Promise<Written> {
   const place = await mkdtemp(join(directory, `${format}-`))
   if (isOneFile.has(format)) {
     const file = await writeLayers(layers, format, place, 'all')
@@ -75,7 +75,7 @@ async function write(format: Format, layers: readonly Layer[]): Promise<Written>
 }
 
 /** In what the two differ. */
-async function compare(format: Format, layers: readonly Layer[]): Promise<string[]> {
+async function compare(format: SourceFormat, layers: readonly Layer[]): Promise<string[]> {
   const written = await write(format, layers)
   const srid = isBare.has(format) ? layers[0]?.srid : undefined
   const fields: Record<string, string> = srid === undefined ? {} : { sourceSrid: String(srid) }
@@ -122,7 +122,7 @@ const shape = (column: string) =>
 
 /** The tables that ogr2ogr makes of the layers: of all in one call, or of each that it can load. */
 async function byOgr(
-  format: Format,
+  format: SourceFormat,
   layers: readonly Layer[],
   { place, fileOf }: Written,
   srid: number | undefined,

@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib'
 import { pmtilesOf } from '../../../testing/tile-archives.ts'
 import { sourceLayers } from '../../../testing/uploads/layer-data.ts'
 import { writeParquet } from '../../../testing/uploads/parquet-writer.ts'
-import { type Format, formats, writeLayer, writeLayers } from '../../../testing/uploads/source-layers.ts'
+import { formats, type SourceFormat, writeLayer, writeLayers } from '../../../testing/uploads/source-layers.ts'
 import { type UploadApp, uploadApp } from '../../../testing/uploads.ts'
 
 // One database is enough: the rows of every format are loaded by one COPY, which upload.test.ts and replace.test.ts do on both.
@@ -29,7 +29,7 @@ after(async () => {
 
 const points = sourceLayers.filter(({ name }) => name === 'points')
 
-for (const format of Object.keys(formats) as Format[]) {
+for (const format of Object.keys(formats) as SourceFormat[]) {
   test(`a file of the format ${format} becomes a dataset`, async () => {
     const [layer] = points
     assert.ok(layer)

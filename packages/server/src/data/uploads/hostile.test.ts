@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import { dbfOf } from '../../../testing/uploads/dbf-of.ts'
 import { sourceLayers } from '../../../testing/uploads/layer-data.ts'
-import { type Format, writeLayer } from '../../../testing/uploads/source-layers.ts'
+import { type SourceFormat, writeLayer } from '../../../testing/uploads/source-layers.ts'
 import { zipOf } from '../../../testing/uploads/zip-of.ts'
 import { type UploadApp, uploadApp } from '../../../testing/uploads.ts'
 
@@ -29,7 +29,7 @@ after(async () => {
 })
 
 /** The file as the format has it. */
-async function written(format: Format, name = 'points'): Promise<Buffer> {
+async function written(format: SourceFormat, name = 'points'): Promise<Buffer> {
   const layer = sourceLayers.find((one) => one.name === name)
   assert.ok(layer)
   const place = await mkdtemp(join(directory, 'f-'))

@@ -42,7 +42,7 @@ export async function loadSample(tx: Queryable, applicationId: string): Promise<
   await tx.query(sql`CREATE INDEX ON ${table} USING gist (geom)`)
   await tx.query(sql`ANALYZE ${table}`)
   const id = randomUUID()
-  const [found] = await tx.query<Found>(sql`
+  const [found] = await tx.query<SampleRow>(sql`
     SELECT d.id AS "databaseId", pg_total_relation_size(${`${schema}.cities`}::regclass)::float8 AS bytes, c.rows,
       ST_XMin(c.box) AS west, ST_YMin(c.box) AS south, ST_XMax(c.box) AS east, ST_YMax(c.box) AS north
     FROM svc.databases d, (SELECT count(*)::float8 AS rows, ST_Expand(ST_Extent(geom), 0.001) AS box FROM ${table}) c
@@ -67,7 +67,7 @@ export async function loadSample(tx: Queryable, applicationId: string): Promise<
   await putTileSource(tx, { id, applicationId, type: 'dataset', source: id }, map)
 }
 
-type Found = Record<'bytes' | 'rows' | 'west' | 'south' | 'east' | 'north', number> & { databaseId: string }
+type SampleRow = Record<'bytes' | 'rows' | 'west' | 'south' | 'east' | 'north', number> & { databaseId: string }
 
 /** Each chunk ends at a line end, as COPY requires. */
 async function* lines(): AsyncGenerator<string> {

@@ -110,7 +110,7 @@ export function createUploading(options: UploadingOptions): Uploading {
       }
       return sources.inspect(table)
     },
-    archiveMap: (applicationId, uri) => archiveType.detect(tiling.means, applicationId, uri),
+    archiveMap: (applicationId, uri) => archiveType.detect(tiling.context, applicationId, uri),
     overviews: tiling.overviews,
   }
   const uploads = createUploads({

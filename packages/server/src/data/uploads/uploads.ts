@@ -8,7 +8,7 @@ import { createStatusWatch, type StatusWatch } from './http/status-watch.ts'
 import { tidy, tidyDirectories } from './publish/janitor.ts'
 import { createGdalPool } from './reader-process/gdal-pool.ts'
 import { createReaders, type Readers } from './reader-process/reader-process.ts'
-import { type Claimed, claimNext, giveUp, optionsOf, silenceSeconds, uploadTable } from './record/upload-state.ts'
+import { type ClaimedUpload, claimNext, giveUp, optionsOf, silenceSeconds, uploadTable } from './record/upload-state.ts'
 import type { LoadingParts } from './run/loading-parts.ts'
 import { removeUpload } from './run/run-upload.ts'
 import { attempt, removeTables, stopStatements } from './run/upload-attempt.ts'
@@ -104,12 +104,12 @@ export function createUploads(options: UploadsOptions): Uploads {
   const watch = tellingOthers(waiting, options)
 
   /** The last slot is reserved for an application that has none here, so that one application cannot fill them all. */
-  function takeNext(): Promise<Claimed | undefined> {
+  function takeNext(): Promise<ClaimedUpload | undefined> {
     const holders = [...running.values()].map(({ applicationId }) => applicationId)
     return claimNext(db, { perApplication, passed: running.size >= concurrency - 1 ? holders : [] })
   }
 
-  async function work(upload: Claimed, stopping: AbortSignal): Promise<void> {
+  async function work(upload: ClaimedUpload, stopping: AbortSignal): Promise<void> {
     const controller = new AbortController()
     if (background.isClosed()) controller.abort()
     const signal = AbortSignal.any([stopping, controller.signal])
@@ -122,7 +122,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     await ended
   }
 
-  const queue = createLeaseQueue<Claimed>(
+  const queue = createLeaseQueue<ClaimedUpload>(
     { db, table: uploadTable, concurrency, claimNext: takeNext, work, isRenewedByWork: true },
     { background, leaseSeconds: silenceSeconds, onError, lookMs: lookMs[db.kind] },
   )

@@ -1,4 +1,4 @@
-// The filter of a binding on rows: the log has keys only, so the rows are looked up as they are now.
+// The filter of a webhook on rows: the log has keys only, so the rows are looked up as they are now.
 
 import { invalid } from '../../kernel/errors.ts'
 import { parseFilter } from '../../query/filter/filter.ts'
@@ -12,9 +12,9 @@ import type { Dataset } from '../datasets/dataset-record.ts'
 import { timeoutOf } from '../datasets/queries/query-parameters.ts'
 import type { StreamSlots } from '../datasets/queries/stream-slots.ts'
 import type { Sources } from '../datasets/sources.ts'
-import { keyValue } from './batch.ts'
+import { keyValue } from './change-batch.ts'
 
-export type RowMeans = { readonly sources: Sources; readonly slots: StreamSlots }
+export type RowFilterContext = { readonly sources: Sources; readonly slots: StreamSlots }
 
 type Readable = { readonly key: Attribute; readonly where: Filter }
 
@@ -36,7 +36,7 @@ export function readRowFilter(dataset: Dataset, filter: object, path: string): R
 
 /** Takes away the rows that do not match, and changes without others. Deletions stay, and what has no keys. */
 export async function filterRows(
-  means: RowMeans,
+  context: RowFilterContext,
   dataset: Dataset,
   filter: object,
   changes: readonly LoggedChange[],
@@ -46,7 +46,7 @@ export async function filterRows(
   const asked = new Set(changes.filter(isLookedUp).flatMap(({ keys = [] }) => keys))
   const found = new Set<string>()
   for (const keys of chunksOf([...asked])) {
-    for (const key of await matching(means, dataset, readable, keys, signal)) found.add(key)
+    for (const key of await matching(context, dataset, readable, keys, signal)) found.add(key)
   }
   return changes.flatMap((change) => {
     if (!isLookedUp(change)) return [change]
@@ -64,7 +64,7 @@ function* chunksOf(keys: readonly string[]): Generator<readonly string[]> {
 
 /** The keys whose rows are there and match. */
 async function matching(
-  { sources, slots }: RowMeans,
+  { sources, slots }: RowFilterContext,
   dataset: Dataset,
   { key, where }: Readable,
   keys: readonly string[],

@@ -1,16 +1,16 @@
-// Tells one binding of its changes: reads the log behind its place, queues a delivery and moves on.
+// Tells one webhook of its changes: reads the log behind its position, queues a delivery and moves on.
 
 import type { Db, Queryable } from '../../kernel/db/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { report } from '../../kernel/events.ts'
 import { readStates, readSwept } from '../changes/change-log.ts'
 import { tryToFollow } from '../changes/follow.ts'
-import { type Position, versionOf, writeEventId } from '../changes/position.ts'
+import { type LogPosition, versionOf, writeEventId } from '../changes/position.ts'
 import { type FollowedState, followableTable } from '../changes/topic.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { findDataset } from '../datasets/find-dataset.ts'
-import { type ClaimedBinding, lockPoint, moveBinding, noteDelivery, postponeBinding } from './binding-rows.ts'
-import { endOfLog, type Reading, type ReadMeans, readBatch, unreadEnd } from './read-changes.ts'
+import { type ChangeReading, endOfLog, type ReadContext, readBatch, unreadEnd } from './read-changes.ts'
+import { type ClaimedWebhook, lockPoint, moveWebhook, noteDelivery, postponeWebhook } from './webhook-rows.ts'
 
 type ChangeMessage = {
   readonly severity: 'info'
@@ -25,46 +25,46 @@ type ChangeDeliveries = {
   announce(): void
 }
 
-export type TellMeans = ReadMeans & { readonly deliveries: ChangeDeliveries }
+export type TellContext = ReadContext & { readonly deliveries: ChangeDeliveries }
 
 /** After a failure, such as a table that is locked or a full queue of messages. */
 const pauseSeconds = 10
 
-/** Where a binding stands then, and what is sent. */
-type Outcome = Reading & { readonly message?: ChangeMessage | undefined }
+/** Where a webhook stands then, and what is sent. */
+type Outcome = ChangeReading & { readonly message?: ChangeMessage | undefined }
 
-export async function tellChanges(means: TellMeans, claimed: ClaimedBinding, signal: AbortSignal): Promise<void> {
+export async function tellChanges(context: TellContext, claimed: ClaimedWebhook, signal: AbortSignal): Promise<void> {
   try {
-    await tell(means, claimed, signal)
+    await tell(context, claimed, signal)
   } catch (error) {
-    if (signal.aborted) return postponeBinding(means.db, claimed, 0)
+    if (signal.aborted) return postponeWebhook(context.db, claimed, 0)
     const isKnown = error instanceof ApiError
-    await postponeBinding(means.db, claimed, pauseSeconds, isKnown ? error.message : undefined)
+    await postponeWebhook(context.db, claimed, pauseSeconds, isKnown ? error.message : undefined)
     if (!isKnown) throw error
   }
 }
 
-async function tell(means: TellMeans, claimed: ClaimedBinding, signal: AbortSignal): Promise<void> {
-  const { db } = means
+async function tell(context: TellContext, claimed: ClaimedWebhook, signal: AbortSignal): Promise<void> {
+  const { db } = context
   const dataset = await findDataset(db, claimed.applicationId, claimed.datasetId)
-  if (!dataset) return postponeBinding(db, claimed, pauseSeconds)
+  if (!dataset) return postponeWebhook(db, claimed, pauseSeconds)
   const { state, isRenewed } = await followedState(db, dataset, claimed)
-  const outcome = await outcomeOf(means, claimed, dataset, state, signal)
+  const outcome = await outcomeOf(context, claimed, dataset, state, signal)
   const { message, position, isLast, problem = null } = outcome
   const pause = message && isLast ? claimed.debounceSeconds : 0
   await db.transaction(async (tx) => {
     await lockPoint(tx, claimed)
-    const isOurs = await moveBinding(tx, claimed, { state, isRenewed, position, problem, pauseSeconds: pause })
-    if (isOurs && message)
-      await noteDelivery(tx, claimed, await means.deliveries.put(tx, claimed.contactPointId, message))
+    const isHeld = await moveWebhook(tx, claimed, { state, isRenewed, position, problem, pauseSeconds: pause })
+    if (isHeld && message)
+      await noteDelivery(tx, claimed, await context.deliveries.put(tx, claimed.contactPointId, message))
   })
   if (!message) return
-  means.deliveries.announce()
+  context.deliveries.announce()
   report('changeDelivery', { type: message.event.type })
 }
 
 /** The state of the dataset's table, which is followed anew where it is another or has changed. */
-async function followedState(db: Db, dataset: Dataset, { era, isFollowed }: ClaimedBinding) {
+async function followedState(db: Db, dataset: Dataset, { era, isFollowed }: ClaimedWebhook) {
   const table = followableTable(dataset)
   const [state] = await readStates(db, [table])
   if (isFollowed && state?.era === era) return { state: { ...state, era }, isRenewed: false }
@@ -74,13 +74,13 @@ async function followedState(db: Db, dataset: Dataset, { era, isFollowed }: Clai
 }
 
 async function outcomeOf(
-  means: TellMeans,
-  claimed: ClaimedBinding,
+  context: TellContext,
+  claimed: ClaimedWebhook,
   dataset: Dataset,
   state: FollowedState,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { db } = means
+  const { db } = context
   const { isDue, hasFailed, datasetId } = claimed
   const reset = async (reason: string): Promise<Outcome> => {
     const position = await endOfLog(db)
@@ -89,7 +89,7 @@ async function outcomeOf(
   if (state.era !== claimed.era) return reset('The table was replaced, or its columns have changed.')
   if (hasFailed) return reset('The delivery before this one failed.')
   const reading = isDue
-    ? await readBatch(means, { claimed, dataset, state }, signal)
+    ? await readBatch(context, { claimed, dataset, state }, signal)
     : await unreadEnd(db, claimed, state)
   // What was deleted while it was read is missing too.
   if (claimed.position.xid <= (await readSwept(db)))
@@ -104,7 +104,7 @@ const eventMessage = (type: string, data: Readonly<Record<string, unknown>>): Ch
   event: { type, data },
 })
 
-const resetMessage = (datasetId: string, era: string, position: Position, reason: string): ChangeMessage =>
+const resetMessage = (datasetId: string, era: string, position: LogPosition, reason: string): ChangeMessage =>
   eventMessage('dataset.reset', {
     datasetId,
     version: versionOf(position),

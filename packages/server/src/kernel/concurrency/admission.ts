@@ -47,8 +47,8 @@ const noRoom = (): Error => new Error('There is no room.')
 
 export function createAdmission(options: AdmissionOptions): Admission {
   const { perOwner = unlimited, maxWaiting = unlimited, sharesQueue = false, waitMs, refuse = noRoom } = options
-  const places = createPlaces(options)
-  const queue = createQueue(places)
+  const slots = createSlots(options)
+  const queue = createQueue(slots)
 
   function wait(owner: string, atMost: number, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -62,12 +62,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
       reject(reason)
     }
     const onAbort = (): void => giveUp(signal?.reason)
-    const onLate = (): void => giveUp(refuse(places.heldBy(owner)))
+    const onLate = (): void => giveUp(refuse(slots.heldBy(owner)))
     const timer = waitMs === undefined ? undefined : setTimeout(onLate, waitMs)
     signal?.addEventListener('abort', onAbort, { once: true })
     const leaveQueue = queue.add(owner, atMost, () => {
       stop()
-      places.count(owner, 1)
+      slots.count(owner, 1)
       resolve()
     })
     return promise
@@ -80,16 +80,16 @@ export function createAdmission(options: AdmissionOptions): Admission {
 
   function enter(owner: string, { signal, atMost = perOwner }: AdmitOptions = {}): undefined | Promise<void> {
     signal?.throwIfAborted()
-    if (!places.isFree(owner, atMost)) {
-      if (!hasRoomInQueue(owner, atMost)) throw refuse(places.heldBy(owner))
+    if (!slots.isFree(owner, atMost)) {
+      if (!hasRoomInQueue(owner, atMost)) throw refuse(slots.heldBy(owner))
       return wait(owner, atMost, signal)
     }
-    places.count(owner, 1)
+    slots.count(owner, 1)
     return undefined
   }
 
   function leave(owner: string): void {
-    places.count(owner, -1)
+    slots.count(owner, -1)
     for (let letIn = queue.next(); letIn; letIn = queue.next()) letIn()
   }
 
@@ -110,20 +110,20 @@ export function createAdmission(options: AdmissionOptions): Admission {
       return entered ? entered.then(() => releaseOf(owner)) : releaseOf(owner)
     },
     tryAdmit(owner) {
-      if (!places.isFree(owner, perOwner)) return undefined
-      places.count(owner, 1)
+      if (!slots.isFree(owner, perOwner)) return undefined
+      slots.count(owner, 1)
       return releaseOf(owner)
     },
     get taken() {
-      return places.taken
+      return slots.taken
     },
   }
 }
 
-type Places = ReturnType<typeof createPlaces>
+type Slots = ReturnType<typeof createSlots>
 
 /** Who holds how many. */
-function createPlaces({ total = unlimited, leavesRoom = false }: AdmissionOptions) {
+function createSlots({ total = unlimited, leavesRoom = false }: AdmissionOptions) {
   const reserve = leavesRoom ? Math.floor(total / 4) : 0
   const held = new Map<string, number>()
   let taken = 0
@@ -155,7 +155,7 @@ type Line = { readonly owner: string; readonly atMost: number; readonly waiting:
 const lineKey = (owner: string, atMost: number): string => `${atMost} ${owner}`
 
 /** Who waits. */
-function createQueue({ isFree, heldBy }: Places) {
+function createQueue({ isFree, heldBy }: Slots) {
   /** In the order of their turns: who was served goes to the end. */
   const lines = new Map<string, Line>()
   let size = 0

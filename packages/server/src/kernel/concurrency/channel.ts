@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { type Transferable, Worker, type WorkerOptions } from 'node:worker_threads'
-import { createHeartbeat, type Heartbeat, lastJob, watchThread } from './thread-watchdog.ts'
+import { createHeartbeat, type HeartbeatCounter, lastJob, watchThread } from './thread-watchdog.ts'
 
 /** A message channel to a worker thread or a child process, and its life. */
 export type Channel = {
@@ -17,7 +17,7 @@ export type Channel = {
 }
 
 /** What a thread that is started here finds in its `workerData`. */
-export type ThreadData<T = unknown> = { readonly heartbeat: Heartbeat; readonly data: T }
+export type ThreadData<T = unknown> = { readonly heartbeat: HeartbeatCounter; readonly data: T }
 
 export type ThreadOptions = Pick<WorkerOptions, 'name' | 'execArgv' | 'resourceLimits'> & {
   readonly data?: unknown

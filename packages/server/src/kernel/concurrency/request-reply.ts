@@ -6,13 +6,13 @@ import type { Channel } from './channel.ts'
  * Request and reply over a message channel: each request has an id, under which come notices and, at last, a value or a
  * failure. The other side is `serveRequests`; whoever wants time-outs and replacement uses `createWorkerPool`.
  */
-export type Caller<Request, Value, Notice = never> = {
-  call(request: Request, options?: CallOptions<Notice>): Call<Value>
+export type RequestClient<Request, Value, Notice = never> = {
+  call(request: Request, options?: CallOptions<Notice>): PendingCall<Value>
   /** Settles with the reason when the other side has ended; all calls that were under way have failed by then. */
   readonly ended: Promise<Error>
 }
 
-export type Call<Value> = {
+export type PendingCall<Value> = {
   readonly id: number
   readonly answer: Promise<Value>
   /** Asks the other side to stop; it answers nevertheless, mostly with a failure. */
@@ -47,7 +47,7 @@ type Waiting<Value, Notice> = PromiseWithResolvers<Value> & Pick<CallOptions<Not
 export function createCaller<Request, Value, Notice = never>(
   channel: Channel,
   onReady: () => void = () => undefined,
-): Caller<Request, Value, Notice> {
+): RequestClient<Request, Value, Notice> {
   const waiting = new Map<number, Waiting<Value, Notice>>()
   let lastId = 0
   let end: WorkerEnded | undefined

@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type Pace = {
+export type RetryPace = {
   /** How often at most. */
   readonly tries?: number
   /** No try begins later than so long after the first. */
@@ -21,7 +21,7 @@ export type Pace = {
 /** Does the work until it succeeds. Rejects with the last error when that does not pass, or there is no further try. */
 export async function retry<T>(
   work: () => Promise<T>,
-  { isPassing, ...pace }: Pace & { isPassing(error: unknown): boolean },
+  { isPassing, ...pace }: RetryPace & { isPassing(error: unknown): boolean },
 ): Promise<T> {
   const begunAt = performance.now()
   for (let failures = 1; ; failures++) {
@@ -34,7 +34,10 @@ export async function retry<T>(
 }
 
 /** Asks until there is an answer; undefined when there is no further try. */
-export async function poll<T>(ask: () => Promise<T | undefined> | T | undefined, pace: Pace): Promise<T | undefined> {
+export async function poll<T>(
+  ask: () => Promise<T | undefined> | T | undefined,
+  pace: RetryPace,
+): Promise<T | undefined> {
   const begunAt = performance.now()
   for (let failures = 1; ; failures++) {
     const answer = await ask()
@@ -42,7 +45,7 @@ export async function poll<T>(ask: () => Promise<T | undefined> | T | undefined,
   }
 }
 
-async function mayTryAgain({ tries, withinMs, pauseMs, signal }: Pace, failures: number, begunAt: number) {
+async function mayTryAgain({ tries, withinMs, pauseMs, signal }: RetryPace, failures: number, begunAt: number) {
   if (tries !== undefined && failures >= tries) return false
   const ms = pauseMs?.(failures) ?? 0
   if (ms > 0) await sleep(ms, undefined, { signal })

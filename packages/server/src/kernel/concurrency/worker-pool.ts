@@ -1,5 +1,5 @@
 import type { Channel } from './channel.ts'
-import { type Call, type Caller, createCaller, WorkerEnded } from './request-reply.ts'
+import { createCaller, type PendingCall, type RequestClient, WorkerEnded } from './request-reply.ts'
 
 /**
  * A pool of worker threads or child processes that answer requests, with time-outs and replacement. Workers are started when
@@ -7,7 +7,7 @@ import { type Call, type Caller, createCaller, WorkerEnded } from './request-rep
  * to another worker.
  */
 export type WorkerPool<Request, Value, Notice = never> = {
-  run(request: Request, options?: RunOptions<Notice>): Promise<Value>
+  run(request: Request, options?: TaskOptions<Notice>): Promise<Value>
   /** How many requests wait or are being answered. */
   readonly pending: number
   readonly isRunning: boolean
@@ -16,7 +16,7 @@ export type WorkerPool<Request, Value, Notice = never> = {
   close(): Promise<void>
 }
 
-export type RunOptions<Notice = never> = {
+export type TaskOptions<Notice = never> = {
   readonly signal?: AbortSignal | undefined
   /** Of those who wait, an owner of whom nothing is being answered comes first. */
   readonly owner?: string
@@ -58,16 +58,16 @@ export type WorkerPoolOptions<Request> = {
 type Task = PromiseWithResolvers<unknown> & {
   readonly request: unknown
   readonly owner: string
-  readonly onNotice: RunOptions<unknown>['onNotice']
+  readonly onNotice: TaskOptions<unknown>['onNotice']
   losses: number
   /** Nobody waits for it any more. */
   isOver: boolean
-  at?: { readonly worker: PooledWorker; readonly call: Call<unknown> }
+  at?: { readonly worker: PooledWorker; readonly call: PendingCall<unknown> }
 }
 
 type PooledWorker = {
   readonly channel: Channel
-  readonly caller: Caller<unknown, unknown, unknown>
+  readonly caller: RequestClient<unknown, unknown, unknown>
   /** In the order in which they were sent. */
   readonly tasks: Set<Task>
   isReady: boolean
@@ -101,7 +101,7 @@ export function createWorkerPool<Request, Value, Notice = never>(
   const { workers } = pool
   const pending = (): number => workers.values().reduce((sum, { tasks }) => sum + tasks.size, pool.waiting.size)
   return {
-    run: (request, wanted = {}) => run(pool, request, wanted as RunOptions<unknown>) as Promise<Value>,
+    run: (request, wanted = {}) => run(pool, request, wanted as TaskOptions<unknown>) as Promise<Value>,
     get pending() {
       return pending()
     },
@@ -123,7 +123,7 @@ export function createWorkerPool<Request, Value, Notice = never>(
   }
 }
 
-async function run(pool: Pool, request: unknown, { signal, owner = '', onNotice }: RunOptions<unknown>) {
+async function run(pool: Pool, request: unknown, { signal, owner = '', onNotice }: TaskOptions<unknown>) {
   const { timeout, errors, onAbort, maxWaiting = Number.POSITIVE_INFINITY } = pool.options
   signal?.throwIfAborted()
   if (pool.isClosed) throw errors.closing()

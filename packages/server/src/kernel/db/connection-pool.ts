@@ -8,18 +8,18 @@ import { createAdmission } from '../concurrency/admission.ts'
  */
 export type ConnectionPool<C> = {
   /** An idle connection, or the permission to open one. Waits for a place; throws PoolFull when there is none in time. */
-  take(place: Place, options: { maxEach: number; signal?: AbortSignal | undefined }): Promise<C | undefined>
+  take(poolKey: PoolKey, options: { maxEach: number; signal?: AbortSignal | undefined }): Promise<C | undefined>
   /** Gives a place back; without a connection if that is broken. */
-  giveBack(place: Place, connection: C | undefined): void
+  giveBack(poolKey: PoolKey, connection: C | undefined): void
   /** Closes what is idle. */
-  drop(place: Place): void
+  drop(poolKey: PoolKey): void
   /** Closes what is idle, and ends the pool's timer. */
   close(): void
   readonly total: number
 }
 
 /** A database, by a key that is the same only for the same login, and whose connections count together. */
-export type Place = { readonly key: string; readonly owner: string }
+export type PoolKey = { readonly key: string; readonly owner: string }
 
 export type ConnectionPoolOptions<C> = {
   /** Connections of all owners together, idle ones included. */
@@ -70,7 +70,7 @@ export function createConnectionPool<C>(options: ConnectionPoolOptions<C>): Conn
     for (const { connection } of gone) options.close(connection)
   }
 
-  function fill({ key }: Place): C | undefined {
+  function fill({ key }: PoolKey): C | undefined {
     discard(({ connection }) => !options.isOpen(connection))
     const found = idle.findLast((one) => one.key === key)
     if (found) idle = idle.filter((one) => one !== found)
@@ -79,10 +79,10 @@ export function createConnectionPool<C>(options: ConnectionPoolOptions<C>): Conn
   }
 
   return {
-    async take(place, { maxEach, signal }) {
-      const waiting = admission.enter(place.owner, { signal, atMost: maxEach })
+    async take(poolKey, { maxEach, signal }) {
+      const waiting = admission.enter(poolKey.owner, { signal, atMost: maxEach })
       if (waiting) await waiting
-      return fill(place)
+      return fill(poolKey)
     },
     giveBack({ key, owner }, connection) {
       if (connection !== undefined) idle.push({ key, connection, since: performance.now() })

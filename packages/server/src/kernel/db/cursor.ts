@@ -1,6 +1,6 @@
 import type { Row } from './db.ts'
 import type { Sql } from './sql.ts'
-import { type Cell, encodeStatement } from './values.ts'
+import { encodeStatement, type ResultCell } from './values.ts'
 
 export type RowsOptions = { batchSize?: number; signal?: AbortSignal }
 
@@ -13,7 +13,7 @@ let cursorsMade = 0
  * With `hold` the cursor outlives its transaction: the server keeps the whole result, on disk when it is large.
  */
 export async function* cursorRows<R extends Row>(
-  run: (text: string, values: Cell[]) => Promise<R[]>,
+  run: (text: string, values: ResultCell[]) => Promise<R[]>,
   statement: Sql,
   options: RowsOptions & { hold: boolean },
 ): AsyncGenerator<R[], void, undefined> {

@@ -79,13 +79,13 @@ export async function pastFirstTransforms<T extends { readonly fault: unknown }>
 /** The server refused the user, the password or the database. */
 export const isRefused = (code: string): boolean => /^(28|3D)/.test(code)
 
-const foreignFaultCode = 'FOREIGN_SERVER_FAULT'
+const externalFaultCode = 'FOREIGN_SERVER_FAULT'
 
 /** A server that a tenant chose broke the protocol or a limit. The message is for the tenant to read. */
-export const foreignServerFault = (message: string): Error =>
-  Object.assign(new Error(message), { code: foreignFaultCode })
+export const externalServerFault = (message: string): Error =>
+  Object.assign(new Error(message), { code: externalFaultCode })
 
-export const isForeignServerFault = (error: unknown): error is Error => codeOf(error) === foreignFaultCode
+export const isExternalServerFault = (error: unknown): error is Error => codeOf(error) === externalFaultCode
 
 /** The query itself is at fault. (PostGIS says XX000 of everything.) */
 export const isAuthorsFault = (code: string): boolean => /^(22|2[0-8]|3|4|53400|54|P0|XX000)/.test(code)

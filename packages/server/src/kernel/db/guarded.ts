@@ -1,7 +1,7 @@
 import type { ApiError } from '../errors.ts'
 import { limits, overLimit } from '../limits/limits.ts'
 import { codeOf } from './database-error.ts'
-import type { Cell, Column } from './values.ts'
+import type { ResultCell, ResultColumn } from './values.ts'
 
 /** Options of a guarded query, a SELECT of a tenant: read-only, with a time-out, as a role of its own. */
 export type GuardedOptions = {
@@ -16,7 +16,7 @@ export type GuardedOptions = {
   /** An upper bound of the number of rows: few rows need no cursor, which costs three round trips. */
   readonly atMost?: number
   /** The platform wrote the statement, so it needs no transaction where the role only reads. */
-  readonly isOurs?: boolean
+  readonly isTrusted?: boolean
   /** The role may write: everything runs in a read-only transaction. */
   readonly inTransaction?: boolean
   /** One row by its key, or a page in the order of the key. Absent: the statement may read many rows. */
@@ -25,12 +25,12 @@ export type GuardedOptions = {
 
 /** A started result: columns and first rows are there. Ending the iteration or aborting ends the query. */
 export type GuardedRows = {
-  readonly columns: readonly Column[]
+  readonly columns: readonly ResultColumn[]
   readonly batches: Batches
 }
 
 /** Batches of rows: a list where the whole result is there, so that small answers need no asynchronous iteration. */
-export type Batches = Cell[][][] | AsyncIterable<Cell[][]>
+export type Batches = ResultCell[][][] | AsyncIterable<ResultCell[][]>
 
 /**
  * What a slow reader holds is two batches; larger ones are hardly quicker. A page of 1 000 rows, and the one row more that says

@@ -2,10 +2,10 @@ import pg from 'pg'
 import { compileSql, type Sql, type SqlValue } from './sql.ts'
 
 /** A value as both drivers send and receive it: PostgreSQL's own text form. */
-export type Cell = string | null
+export type ResultCell = string | null
 
 /** `modifier` is what the type is limited to, such as the reference system of a geometry; -1 when it is not. */
-export type Column = { readonly name: string; readonly type: number; readonly modifier: number }
+export type ResultColumn = { readonly name: string; readonly type: number; readonly modifier: number }
 
 type Decode = (text: string) => unknown
 
@@ -13,7 +13,7 @@ type Decode = (text: string) => unknown
 const maxParameters = 65_535
 
 /** The statement as the wire wants it; what would corrupt the wire is refused here. */
-export function encodeStatement(statement: Sql): { text: string; values: Cell[] } {
+export function encodeStatement(statement: Sql): { text: string; values: ResultCell[] } {
   const { text, values } = compileSql(statement)
   if (text.includes('\0')) throw refuse('A statement must not hold a NUL character', '42601')
   if (values.length > maxParameters) throw refuse(`A statement takes at most ${maxParameters} values`, '54023')
@@ -36,16 +36,16 @@ export const faultFields = [
   'routine',
 ] as const
 
-export type Fault = { message: string } & { [field in (typeof faultFields)[number]]?: string | undefined }
+export type DatabaseFault = { message: string } & { [field in (typeof faultFields)[number]]?: string | undefined }
 
 /** The class that pg throws, so that callers need not know which database they talk to. */
-export function databaseError({ message, ...fields }: Fault): pg.DatabaseError {
+export function databaseError({ message, ...fields }: DatabaseFault): pg.DatabaseError {
   return Object.assign(new pg.DatabaseError(message, message.length, 'error'), fields)
 }
 
 const refuse = (message: string, code: string): pg.DatabaseError => databaseError({ message, code, severity: 'ERROR' })
 
-function encodeValue(value: SqlValue): Cell {
+function encodeValue(value: SqlValue): ResultCell {
   if (value === null) return null
   if (typeof value === 'string') return value.toWellFormed()
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)
@@ -78,11 +78,11 @@ function encodeArray(items: readonly SqlValue[]): string {
 
 /** Makes objects of the rows of one result. */
 export function rowReader<R extends Record<string, unknown>>(
-  columns: readonly Column[],
-): (cells: readonly Cell[]) => R {
+  columns: readonly ResultColumn[],
+): (cells: readonly ResultCell[]) => R {
   const names = columns.map((column) => column.name)
   const decoders = columns.map((column) => decoderByType.get(column.type) ?? asText)
-  const decode = (cell: Cell | undefined, index: number): unknown =>
+  const decode = (cell: ResultCell | undefined, index: number): unknown =>
     cell === null || cell === undefined ? null : (decoders[index] ?? asText)(cell)
   // A column may be called __proto__; assigning to it would change the prototype of the row.
   if (names.includes('__proto__')) {

@@ -3,7 +3,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ApiError } from '../errors.ts'
-import { createOwnAddresses, type Lookup, type OwnServices } from './own-addresses.ts'
+import { createDeniedAddresses, type DeniedServices, type Lookup } from './deny-list.ts'
 import { createPolicy, type PolicyOptions } from './policy.ts'
 import { downgraded, refusedAddress, unreachable } from './refusals.ts'
 
@@ -65,7 +65,7 @@ const ownHeaders =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|accept-encoding|proxy-.*)$/i
 
 /** Without `own` there is nothing besides EGRESS_ALLOW to protect; `lookup` is for tests. */
-export type EgressOptions = PolicyOptions & { own?: OwnServices; lookup?: Lookup }
+export type EgressOptions = PolicyOptions & { denied?: DeniedServices; lookup?: Lookup }
 
 export function createEgress(options: EgressOptions): Egress {
   const admit = createAdmission(options)
@@ -99,14 +99,17 @@ async function openAgents(admit: Admit): Promise<{ agent: Agent; streams: Agent 
 type Admitted = { readonly addresses: Resolved[]; allows(address: string | undefined): boolean }
 type Admit = (target: EgressTarget & { isHttp: boolean }) => Promise<Admitted>
 
-function createAdmission({ own, lookup = lookUpAll, ...rules }: EgressOptions): Admit {
+function createAdmission({ denied, lookup = lookUpAll, ...rules }: EgressOptions): Admit {
   const policy = createPolicy(rules)
-  const findOwn = createOwnAddresses(own ?? { database: [], services: () => [] }, lookup)
+  const findDenied = createDeniedAddresses(denied ?? { database: [], services: () => [] }, lookup)
   return async ({ host, port, isHttp }) => {
     const family = isIP(host)
-    const [found, ownAt] = await Promise.all([family === 0 ? lookup(host) : [{ address: host, family }], findOwn()])
+    const [found, deniedAt] = await Promise.all([
+      family === 0 ? lookup(host) : [{ address: host, family }],
+      findDenied(),
+    ])
     const allows = (address: string | undefined): boolean =>
-      address !== undefined && policy.allows({ address, host, port, isHttp, own: ownAt(address, port) })
+      address !== undefined && policy.allows({ address, host, port, isHttp, denied: deniedAt(address, port) })
     const addresses = found.filter(({ address }) => allows(address))
     if (addresses.length === 0) throw refusedAddress()
     return { addresses, allows }

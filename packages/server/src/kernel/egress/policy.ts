@@ -1,21 +1,21 @@
 import ipaddr from 'ipaddr.js'
 import { StartError } from '../errors.ts'
-import { type Address, destinationsOf, normalHost, parseAddress } from './ip-address.ts'
-import type { OwnKind } from './own-addresses.ts'
+import type { DeniedKind } from './deny-list.ts'
+import { destinationsOf, type IpAddress, normalHost, parseAddress } from './ip-address.ts'
 
 /** `host` is the name or the literal that was asked for, `address` what it resolved to. */
-export type Destination = {
+export type EgressDestination = {
   readonly address: string
   readonly host: string
   readonly port: number
   /** HTTP is limited to a list of ports; databases may use any. */
   readonly isHttp: boolean
   /** The platform's own service at this address, if it is one. */
-  readonly own?: OwnKind | undefined
+  readonly denied?: DeniedKind | undefined
 }
 
 /** Egress policy: where connections may go. */
-export type Policy = { allows(destination: Destination): boolean }
+export type Policy = { allows(destination: EgressDestination): boolean }
 
 export type PolicyOptions = {
   /** EGRESS_ALLOW. */
@@ -26,7 +26,7 @@ export type PolicyOptions = {
 
 type Entry =
   | { readonly kind: 'all' | 'private' }
-  | { readonly kind: 'range'; readonly range: [Address, number] }
+  | { readonly kind: 'range'; readonly range: [IpAddress, number] }
   | { readonly kind: 'host'; readonly host: string; readonly port: number | '*' | undefined }
 
 export const httpPorts = [80, 443, 8080, 8443]
@@ -59,12 +59,12 @@ export function createPolicy({ allow, mayReachLoopback }: PolicyOptions): Policy
     entries.flatMap((entry) => (entry.kind === 'host' && entry.host === host ? [entry.port] : []))
 
   return {
-    allows({ address, host, port, isHttp, own }) {
+    allows({ address, host, port, isHttp, denied }) {
       const parsed = parseAddress(address)
-      if (!parsed || own === 'database') return false
+      if (!parsed || denied === 'database') return false
       const ofAddress = portsOf(parsed.toString())
       const named = [...ofAddress, ...portsOf(normalHost(host))]
-      if (own === 'service') return named.includes(port)
+      if (denied === 'service') return named.includes(port)
       const isOwnMachine = mayReachLoopback && parsed.range() === 'loopback'
       if (isHttp && !httpPorts.includes(port) && !isOwnMachine && !isPortNamed(named, port)) return false
       if (isMetadata(parsed)) return isHostNamed(ofAddress, port)
@@ -96,14 +96,14 @@ function parseEntry(text: string): Entry {
 }
 
 /** ipaddr.js calls everything unicast that it has no other word for, such as ::127.0.0.1; public is 2000::/3 only. */
-function isPublic(address: Address): boolean {
+function isPublic(address: IpAddress): boolean {
   return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(publicIpv6))
 }
 
-const isMetadata = (address: Address): boolean =>
+const isMetadata = (address: IpAddress): boolean =>
   destinationsOf(address).some((destination) => metadataAddresses.has(destination.toString()))
 
-function includes(entry: Entry, address: Address): boolean {
+function includes(entry: Entry, address: IpAddress): boolean {
   if (entry.kind === 'all') return true
   if (entry.kind === 'private') return privateRanges.includes(address.range())
   return entry.kind === 'range' && entry.range[0].kind() === address.kind() && address.match(entry.range)

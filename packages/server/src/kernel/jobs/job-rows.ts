@@ -107,6 +107,6 @@ export async function cancelJob(db: Db, queue: string, key: string): Promise<voi
 }
 
 /** Deletes jobs whose every attempt crashed its process. */
-export async function removeGivenUp(db: Db): Promise<void> {
+export async function removeAbandoned(db: Db): Promise<void> {
   await db.query(sql`DELETE FROM ${rowsOf(allQueues)} WHERE r.attempts >= ${maxAttempts} AND ${isFree}`)
 }

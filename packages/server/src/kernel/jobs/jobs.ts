@@ -12,7 +12,7 @@ import {
   type JobLease,
   maxAttempts,
   putJob,
-  removeGivenUp,
+  removeAbandoned,
   retryJob,
   secondsToNextJob,
   tableOf,
@@ -109,8 +109,8 @@ export function createJobs({ db, onError, watch }: JobsOptions): Jobs {
     async start() {
       for (const queue of queues.values()) await queue.free()
       for (const queue of queues.values()) queue.start()
-      background.run(() => removeGivenUp(db))
-      background.every(cleanMs, () => removeGivenUp(db))
+      background.run(() => removeAbandoned(db))
+      background.every(cleanMs, () => removeAbandoned(db))
     },
     async close() {
       await background.close()

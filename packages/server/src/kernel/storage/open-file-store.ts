@@ -63,10 +63,10 @@ function s3SettingsOf(config: StorageConfig): S3StoreSettings | undefined {
 
 /** Those of S3, otherwise those of AWS; without either the SDK looks for the role of the machine. */
 function credentialsOf(config: StorageConfig): S3StoreSettings['credentials'] {
-  const isOwn = config.S3_ACCESS_KEY_ID !== undefined
-  const accessKeyId = isOwn ? config.S3_ACCESS_KEY_ID : config.AWS_ACCESS_KEY_ID
-  const secretAccessKey = isOwn ? config.S3_SECRET_ACCESS_KEY : config.AWS_SECRET_ACCESS_KEY
-  const sessionToken = isOwn ? config.S3_SESSION_TOKEN : config.AWS_SESSION_TOKEN
+  const hasS3Keys = config.S3_ACCESS_KEY_ID !== undefined
+  const accessKeyId = hasS3Keys ? config.S3_ACCESS_KEY_ID : config.AWS_ACCESS_KEY_ID
+  const secretAccessKey = hasS3Keys ? config.S3_SECRET_ACCESS_KEY : config.AWS_SECRET_ACCESS_KEY
+  const sessionToken = hasS3Keys ? config.S3_SESSION_TOKEN : config.AWS_SESSION_TOKEN
   if (accessKeyId === undefined) return undefined
   if (secretAccessKey === undefined) throw new StartError('S3_ACCESS_KEY_ID needs S3_SECRET_ACCESS_KEY.')
   return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) }

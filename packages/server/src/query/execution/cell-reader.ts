@@ -1,17 +1,16 @@
 // Reads attributes of JSON rows as cells (query/formats/cell.ts) and as grouping keys.
+import type { ValueRow } from '../filter/expression-value.ts'
 import type { Attribute } from '../values/attribute.ts'
 import { type GeometryNotation, geometryText } from '../values/geometry-text.ts'
-import type { Projection } from '../values/projection.ts'
+import type { PositionProjection } from '../values/projection.ts'
 import { canonicalText, isScalarType } from '../values/value.ts'
-
-export type Row = Readonly<Record<string, unknown>>
 
 /** A function that writes an attribute of a JSON row as a cell (see query/formats/cell.ts). */
 export function cellReader(
   { name, type }: Attribute,
   notation: GeometryNotation,
-  projection?: Projection,
-): (row: Row) => string | null {
+  projection?: PositionProjection,
+): (row: ValueRow) => string | null {
   const read = rawReader(name)
   if (type === 'number') return (row) => plainNumber(canonicalText('number', read(row)))
   if (isScalarType(type)) return (row) => canonicalText(type, read(row)) ?? null
@@ -37,7 +36,7 @@ export function cellReader(
 }
 
 /** A function that gives two rows the same text exactly when SQL treats their values as equal. */
-export function keyReader(attribute: Attribute): (row: Row) => string | null {
+export function keyReader(attribute: Attribute): (row: ValueRow) => string | null {
   if (attribute.type === 'json' || attribute.type === 'array') {
     const read = rawReader(attribute.name)
     return (row) => {
@@ -56,7 +55,7 @@ export function keyReader(attribute: Attribute): (row: Row) => string | null {
 /** Own properties only: an attribute may have the name of an inherited one, such as `constructor`. */
 export const rawReader =
   (name: string) =>
-  (row: Row): unknown =>
+  (row: ValueRow): unknown =>
     Object.hasOwn(row, name) ? (row[name] ?? null) : null
 
 /** JSON.stringify replacer that sorts object keys, because objects are equal in any key order. */

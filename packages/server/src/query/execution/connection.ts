@@ -1,6 +1,6 @@
 // The connection interface that every database driver implements: run SELECTs, explain them, introspect tables.
 import type { Batches, GuardedRows } from '../../kernel/db/guarded.ts'
-import type { Server } from '../../kernel/db/postgres/postgres-client.ts'
+import type { PostgresServer } from '../../kernel/db/postgres/postgres-client.ts'
 import type { Sql } from '../../kernel/db/sql.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Dialect, DialectSubject } from './dialect.ts'
@@ -26,7 +26,7 @@ export type Connection = Introspection & {
   /** The schema of unqualified names. */
   readonly schema: string
   /** The server is run by a third party and may be hostile. */
-  readonly isForeign?: boolean
+  readonly isExternal?: boolean
   /** Only for PostgreSQL with PostGIS: for callers that write their own SQL, such as tiles. */
   readonly postgres?: PostgresConnection
 }
@@ -41,23 +41,23 @@ export type SelectedRows = {
 /** What only PostgreSQL offers. */
 export type PostgresConnection = {
   select(statement: Sql, options: SelectOptions): Promise<GuardedRows>
-  /** In the platform's own database also the name of the application's role. */
+  /** In the platform's database also the name of the application's role. */
   readonly schema: string
-  readonly isForeign?: boolean
+  readonly isExternal?: boolean
   /**
-   * Only in the platform's own database: queries the catalogs with the platform's privileges, because the application's
+   * Only in the platform's database: queries the catalogs with the platform's privileges, because the application's
    * role cannot see them. Use it only for statements we wrote that return only what the role called `schema` may know.
    */
   readonly catalog?: PostgresConnection['select']
   /** Only for a separate server: how another thread connects to it, and the statements it sends first. */
-  readonly server?: Server
+  readonly server?: PostgresServer
   readonly settings?: string
 }
 
-/** Turns an unexpected error into one that blames the foreign server, if there is one, and not this service. */
-export function blame({ isForeign }: Pick<Connection, 'isForeign'>): (error: unknown) => never {
+/** Turns an unexpected error into one that blames the external server, if there is one, and not this service. */
+export function blame({ isExternal }: Pick<Connection, 'isExternal'>): (error: unknown) => never {
   return (error) => {
-    if (error instanceof ApiError || !isForeign) throw error
+    if (error instanceof ApiError || !isExternal) throw error
     throw new ApiError('upstream_failed', 'The database server sent an answer that is not valid.', { cause: error })
   }
 }

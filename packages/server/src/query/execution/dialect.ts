@@ -2,13 +2,13 @@
 // memory on its rows.
 import type { Sql } from '../../kernel/db/sql.ts'
 import type { Filter } from '../filter/filter-tree.ts'
-import type { Column, Sample } from '../plan/plan.ts'
+import type { PlanColumn, RowSample } from '../plan/plan.ts'
 import type { Attribute, AttributeType } from '../values/attribute.ts'
 import type { GeometryNotation } from '../values/geometry-text.ts'
 import type { Definitions } from '../values/projection.ts'
 
 /** The output format of values. */
-export type Shape = { readonly geometry: GeometryNotation; readonly srid: number }
+export type GeometryForm = { readonly geometry: GeometryNotation; readonly srid: number }
 
 /**
  * The part of a filter that the engine tests, and the rest, to be tested on the rows it returns. The condition never
@@ -24,22 +24,22 @@ export type SqlDialect = {
   /** The relation's rows that the filter can keep, for an engine that finds them faster so. The filter is tested on them. */
   scan?(from: Sql, filter: Filter): Sql
   /** The cast of a value that is compared with the sorted column. */
-  castOf(column: Column): string
+  castOf(column: PlanColumn): string
   /** A sort expression that gives the same order in every engine. */
   sortKey(value: Sql, type: AttributeType): Sql
   /** Whether the engine's equality is the same as in memory, so that it may group by the attribute. */
   canGroup(attribute: Attribute): boolean
-  aggregate(column: Column & { readonly attribute: Attribute }): Sql | undefined
-  distance(attribute: Attribute, column: Column): Sql | undefined
+  aggregate(column: PlanColumn & { readonly attribute: Attribute }): Sql | undefined
+  distance(attribute: Attribute, column: PlanColumn): Sql | undefined
   /** The clause after the relation's name, and a condition. */
-  sample(sample: Sample, isTable: boolean): { readonly from: Sql; readonly where: Sql }
+  sample(sample: RowSample, isTable: boolean): { readonly from: Sql; readonly where: Sql }
 }
 
 export type Dialect = SqlDialect & {
   /** The SQL that selects a column in its transfer format. */
-  transferSql(column: Column, value: Sql, shape: Shape): Sql
+  transferSql(column: PlanColumn, value: Sql, shape: GeometryForm): Sql
   /** Decodes the transfer format to a cell (see query/formats/cell.ts). Undefined when the text already is one. */
-  reading(column: Column, shape: Shape): ((text: string) => string | null) | undefined
+  reading(column: PlanColumn, shape: GeometryForm): ((text: string) => string | null) | undefined
   /** Only for engines that send row blocks: which rows to keep when a tile has too many. */
   readonly thinning?: Thinning
   /** Only for engines that send WKB: definitions of the reference systems the subject needs (see wkb-cells.ts). */

@@ -72,7 +72,7 @@ export async function tablesWithoutSpatialIndex(
       JOIN pg_catalog.pg_am m ON m.oid = x.relam
       WHERE i.indrelid = c.oid AND i.indisvalid AND m.amname IN ('gist', 'spgist', 'brin') AND a.attnum = ANY (i.indkey))
     ORDER BY 1, 2`,
-    { ...options, isOurs: true },
+    { ...options, isTrusted: true },
   )
   return (await Array.fromAsync(batches)).flat().map(([table, name]) => ({ table: table ?? '', column: name ?? '' }))
 }

@@ -27,7 +27,7 @@ export type Introspection = {
   /** The PROJ definition of a reference system; undefined if it is unknown. */
   projection(srid: number, options: SelectOptions): Promise<string | undefined>
   /** Estimated row count and extent of a table from statistics; no row is read. */
-  estimate(source: string, geometry: Attribute | undefined, options: SelectOptions): Promise<Estimate>
+  estimate(source: string, geometry: Attribute | undefined, options: SelectOptions): Promise<TableEstimate>
   /** Tells whether the rows of a table have changed, without reading them; absent or undefined where nothing tells. */
   fingerprint?(source: string, options: SelectOptions): Promise<Fingerprint | undefined>
 }
@@ -89,7 +89,7 @@ export type TableInfo = {
 }
 
 /** Estimated row count and extent (west, south, east, north in degrees). Null if unknown. */
-export type Estimate = {
+export type TableEstimate = {
   readonly rows: number | null
   readonly extent: readonly number[] | null
   /** The rows of a small box are found without reading others. */

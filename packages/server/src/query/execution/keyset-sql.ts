@@ -1,15 +1,15 @@
 // Keyset paging in SQL: the condition for the rows behind a cursor's position.
 import { joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
-import type { Order, Position } from '../plan/plan.ts'
+import type { KeysetPosition, SortOrder } from '../plan/plan.ts'
 
 /** One term of the complete order as SQL, with the cast of the value it is compared with. */
-export type Term = Order & { readonly value: Sql; readonly isNotNull: boolean; readonly cast: string }
+export type Term = SortOrder & { readonly value: Sql; readonly isNotNull: boolean; readonly cast: string }
 
 /**
  * The condition for the rows behind a position, in parentheses. Key columns that sort in one direction are compared as
  * one row value, which an index serves as a range scan.
  */
-export function afterSql(terms: readonly Term[], position: Position): Sql {
+export function afterSql(terms: readonly Term[], position: KeysetPosition): Sql {
   const [first, ...rest] = terms
   const at = position[0] ?? null
   if (!first) return raw('FALSE')
@@ -25,7 +25,7 @@ export function afterSql(terms: readonly Term[], position: Position): Sql {
 const isRow = (terms: readonly Term[]): boolean =>
   terms.every(({ isNotNull, isDescending }) => isNotNull && isDescending === terms[0]?.isDescending)
 
-function rowSql(terms: readonly Term[], position: Position): Sql {
+function rowSql(terms: readonly Term[], position: KeysetPosition): Sql {
   const values = joinSql(
     terms.map(({ value }) => value),
     ', ',

@@ -1,7 +1,7 @@
 // Bounds a nearest-neighbour query, so that not every row is measured: the rows that an index finds nearest on the plane are
 // measured first, and the wanted ones are no further than the furthest of these.
 import { allOf, type Filter, not } from '../filter/filter-tree.ts'
-import type { Column, Plan } from '../plan/plan.ts'
+import type { Plan, PlanColumn } from '../plan/plan.ts'
 
 /** Whoever wants more rows than this wants most of them measured anyway. */
 const mostRows = 10_000
@@ -26,7 +26,7 @@ export function roughlyNearest(plan: Plan): Plan | undefined {
  * Only rows that are further than the last one of the page before, all of which are behind it. Undefined behind rows without a
  * geometry, whose distance is null.
  */
-function behind({ attribute, distanceTo: geometry }: Column, distance: string | null | undefined, where: Filter) {
+function behind({ attribute, distanceTo: geometry }: PlanColumn, distance: string | null | undefined, where: Filter) {
   if (!attribute || !geometry || typeof distance !== 'string') return undefined
   const distanceMetres = Number(distance) + roundingMetres
   return allOf([where, not({ kind: 'dwithin', attribute, geometry, distanceMetres })])

@@ -1,26 +1,27 @@
 // Plan interpreter in memory: filter, sample, group, sort and page JSON rows; plan-sql.ts is its counterpart in SQL.
 
 import { limits, overLimit } from '../../kernel/limits/limits.ts'
+import type { ValueRow } from '../filter/expression-value.ts'
 import { filterPredicate } from '../filter/filter-predicate.ts'
 import { extentOf, type Geometry, positionsOf } from '../geometry/geojson.ts'
 import { distanceFrom } from '../geometry/relation/distance.ts'
 import { geodesicArea, geodesicLength } from '../geometry/relation/geodesic-size.ts'
-import type { Column, Order, Plan, Sample } from '../plan/plan.ts'
+import type { Plan, PlanColumn, RowSample, SortOrder } from '../plan/plan.ts'
 import type { Attribute } from '../values/attribute.ts'
 import { type GeometryNotation, geometryOf } from '../values/geometry-text.ts'
 import { projectionOf } from '../values/projection.ts'
 import { compareValues, decodeValue, isScalarType, type Value } from '../values/value.ts'
-import { cellReader, keyReader, type Row, rawReader } from './cell-reader.ts'
+import { cellReader, keyReader, rawReader } from './cell-reader.ts'
 import { nearestRows } from './nearest-rows.ts'
 
 /** The row limit of sources without SQL, because all rows are in memory at once. */
 export const maxRows = limits.rowsInMemory.value
 
 /** A row of the answer: its cells by column, and the values the order needs. */
-type Item = { cellOf(column: Column): string | null; keyOf(attribute: Attribute): string | null }
+type Item = { cellOf(column: PlanColumn): string | null; keyOf(attribute: Attribute): string | null }
 
 /** Notation of geometries, and their projection (see projection.ts) if it is not 4326. */
-export type RowShape = { readonly geometry: GeometryNotation; readonly definition?: string }
+export type RowNotation = { readonly geometry: GeometryNotation; readonly definition?: string }
 
 const batchSize = 1_000
 
@@ -28,7 +29,7 @@ const batchSize = 1_000
  * Runs a plan on JSON rows, with the same result as plan-sql.ts on a table: cells in the order of `plan.columns`.
  * Geometry is GeoJSON in 4326. A value that does not fit its attribute's type counts as null.
  */
-export function* planBatches(plan: Plan, rows: Iterable<Row>, shape: RowShape): Generator<Cells[]> {
+export function* planBatches(plan: Plan, rows: Iterable<ValueRow>, shape: RowNotation): Generator<Cells[]> {
   const readers = createReaders(shape)
   const kept = nearestRows(plan, selectRows(plan, rows), geometryReader(plan))
   const items = plan.group ? groupRows(plan, plan.group, kept, readers) : kept.map((row) => rowItem(row, readers))
@@ -43,7 +44,7 @@ export function* planBatches(plan: Plan, rows: Iterable<Row>, shape: RowShape): 
 type Cells = (string | null)[]
 type Readers = ReturnType<typeof createReaders>
 
-function createReaders({ geometry, definition }: RowShape) {
+function createReaders({ geometry, definition }: RowNotation) {
   const projection = definition === undefined ? undefined : projectionOf(definition)
   return {
     cell: perAttribute((attribute) => cellReader(attribute, geometry, projection)),
@@ -53,7 +54,7 @@ function createReaders({ geometry, definition }: RowShape) {
 }
 
 /** Of the geometry that the plan sorts by the distance of. */
-function geometryReader({ order }: Plan): (row: Row) => Geometry | undefined {
+function geometryReader({ order }: Plan): (row: ValueRow) => Geometry | undefined {
   const read = rawReader(order[0]?.by.attribute?.name ?? '')
   return (row) => geometryOf(read(row)) ?? undefined
 }
@@ -61,7 +62,7 @@ function geometryReader({ order }: Plan): (row: Row) => Geometry | undefined {
 /** Prepares the geometry to measure from once, not for every row. */
 function distanceReader() {
   const made = new Map<Geometry, (other: Geometry) => number>()
-  return ({ attribute, distanceTo }: Column, row: Row): string | null => {
+  return ({ attribute, distanceTo }: PlanColumn, row: ValueRow): string | null => {
     const geometry = attribute && geometryOf(rawReader(attribute.name)(row))
     if (!geometry || !distanceTo || positionsOf(geometry).length === 0) return null
     const measure = made.get(distanceTo) ?? distanceFrom(distanceTo)
@@ -71,19 +72,19 @@ function distanceReader() {
 }
 
 /** Makes each attribute's reader once, not for every row. */
-function perAttribute(make: (attribute: Attribute) => (row: Row) => string | null) {
-  const made = new Map<Attribute, (row: Row) => string | null>()
-  return (attribute: Attribute, row: Row): string | null => {
+function perAttribute(make: (attribute: Attribute) => (row: ValueRow) => string | null) {
+  const made = new Map<Attribute, (row: ValueRow) => string | null>()
+  return (attribute: Attribute, row: ValueRow): string | null => {
     const read = made.get(attribute) ?? make(attribute)
     made.set(attribute, read)
     return read(row)
   }
 }
 
-function selectRows({ where, sample }: Plan, rows: Iterable<Row>): Row[] {
+function selectRows({ where, sample }: Plan, rows: Iterable<ValueRow>): ValueRow[] {
   const holds = filterPredicate(where)
   const isDrawn = sample ? sampler(sample) : () => true
-  const kept: Row[] = []
+  const kept: ValueRow[] = []
   let count = 0
   for (const row of rows) {
     count++
@@ -97,7 +98,7 @@ function selectRows({ where, sample }: Plan, rows: Iterable<Row>): Row[] {
 }
 
 /** Without pages there is nothing for SYSTEM to sample: both methods sample single rows. */
-function sampler({ percentage, seed }: Sample): () => boolean {
+function sampler({ percentage, seed }: RowSample): () => boolean {
   const random = seed === undefined ? Math.random : mulberry32(Math.trunc(seed))
   return () => random() * 100 < percentage
 }
@@ -113,7 +114,7 @@ function mulberry32(seed: number): () => number {
   }
 }
 
-function rowItem(row: Row, readers: Readers): Item {
+function rowItem(row: ValueRow, readers: Readers): Item {
   return {
     cellOf(column) {
       if (!column.attribute) return null
@@ -123,8 +124,8 @@ function rowItem(row: Row, readers: Readers): Item {
   }
 }
 
-function groupRows(plan: Plan, group: readonly Attribute[], rows: readonly Row[], readers: Readers): Item[] {
-  const groups = new Map<string, Row[]>()
+function groupRows(plan: Plan, group: readonly Attribute[], rows: readonly ValueRow[], readers: Readers): Item[] {
+  const groups = new Map<string, ValueRow[]>()
   // As in SQL: aggregates of no rows give one row, groups of no rows give none.
   if (group.length === 0) groups.set('[]', [])
   for (const row of rows) {
@@ -136,9 +137,9 @@ function groupRows(plan: Plan, group: readonly Attribute[], rows: readonly Row[]
   return [...groups.values()].map((members) => groupItem(plan, members, readers))
 }
 
-function groupItem({ columns }: Plan, members: readonly Row[], readers: Readers): Item {
+function groupItem({ columns }: Plan, members: readonly ValueRow[], readers: Readers): Item {
   const first = rowItem(members[0] ?? {}, readers)
-  const computed = new Map<Column, string | null>()
+  const computed = new Map<PlanColumn, string | null>()
   for (const column of columns) if (column.aggregate) computed.set(column, aggregateCell(column, members, readers))
   return {
     cellOf: (column) => (column.aggregate ? (computed.get(column) ?? null) : first.cellOf(column)),
@@ -146,7 +147,7 @@ function groupItem({ columns }: Plan, members: readonly Row[], readers: Readers)
   }
 }
 
-function aggregateCell({ aggregate, attribute, isDistinct }: Column, rows: readonly Row[], readers: Readers) {
+function aggregateCell({ aggregate, attribute, isDistinct }: PlanColumn, rows: readonly ValueRow[], readers: Readers) {
   if (!attribute) return String(rows.length)
   if (aggregate === 'extent') return extentCell(attribute, rows)
   if (aggregate === 'area') return sizeCell(attribute, rows, geodesicArea)
@@ -179,7 +180,7 @@ function extreme({ type }: Attribute, cells: readonly string[], direction: 1 | -
   return best?.cell ?? null
 }
 
-function extentCell({ name }: Attribute, rows: readonly Row[]): string | null {
+function extentCell({ name }: Attribute, rows: readonly ValueRow[]): string | null {
   const read = rawReader(name)
   const corners = rows.flatMap((row) => {
     const geometry = geometryOf(read(row))
@@ -196,18 +197,22 @@ function extentCell({ name }: Attribute, rows: readonly Row[]): string | null {
   return JSON.stringify([west, south, east, north])
 }
 
-function sizeCell({ name }: Attribute, rows: readonly Row[], sizeOf: (geometry: Geometry) => number): string | null {
+function sizeCell(
+  { name }: Attribute,
+  rows: readonly ValueRow[],
+  sizeOf: (geometry: Geometry) => number,
+): string | null {
   const read = rawReader(name)
   const sizes = rows.flatMap((row) => geometryOf(read(row)) ?? []).map(sizeOf)
   return sizes.length > 0 ? String(sizes.reduce((total, size) => total + size)) : null
 }
 
 /** A page of groups needs a total order, so the whole group breaks ties, as in plan-sql.ts. */
-function completeOrder({ order, group = [], limit, offset }: Plan): readonly Order[] {
+function completeOrder({ order, group = [], limit, offset }: Plan): readonly SortOrder[] {
   if (order.length === 0 && limit === undefined && offset === 0) return order
   const known = new Set(order.filter(({ by }) => !by.aggregate).map(({ by }) => by.attribute))
   const rest = group.filter((attribute) => !known.has(attribute) && isScalarType(attribute.type))
-  const columns = rest.map((attribute): Column => ({ name: attribute.name, attribute, type: attribute.type }))
+  const columns = rest.map((attribute): PlanColumn => ({ name: attribute.name, attribute, type: attribute.type }))
   return [...order, ...columns.map((by) => ({ by, isDescending: false }))]
 }
 
@@ -215,7 +220,7 @@ function completeOrder({ order, group = [], limit, offset }: Plan): readonly Ord
 type SortKey = Exclude<Value, string> | Buffer | null
 
 /** Nulls last in both directions. The sort is stable. */
-function sortItems(items: Item[], order: readonly Order[]): Item[] {
+function sortItems(items: Item[], order: readonly SortOrder[]): Item[] {
   if (order.length === 0) return items
   const keyed = items.map((item) => ({ item, keys: order.map(({ by }) => sortKey(by, item.cellOf(by))) }))
   keyed.sort((a, b) => {
@@ -228,7 +233,7 @@ function sortItems(items: Item[], order: readonly Order[]): Item[] {
   return keyed.map(({ item }) => item)
 }
 
-function sortKey({ type }: Column, cell: string | null): SortKey {
+function sortKey({ type }: PlanColumn, cell: string | null): SortKey {
   if (cell === null || !isScalarType(type)) return null
   // BigInt, because a sum of integers can exceed the digits of a double.
   const isWhole = type === 'number' && /^-?\d+$/.test(cell)

@@ -2,7 +2,7 @@
 import type { Sql } from '../../kernel/db/sql.ts'
 import { attributesOfTest } from '../filter/expression.ts'
 import type { Filter } from '../filter/filter-tree.ts'
-import type { Column, Order, Plan } from '../plan/plan.ts'
+import type { Plan, PlanColumn, SortOrder } from '../plan/plan.ts'
 import type { Attribute } from '../values/attribute.ts'
 import type { SqlDialect } from './dialect.ts'
 
@@ -48,7 +48,7 @@ function canCarryOut({ columns, order, group = [], distinct }: Plan, dialect: Sq
   )
 }
 
-function canCompute(column: Column, dialect: SqlDialect): boolean {
+function canCompute(column: PlanColumn, dialect: SqlDialect): boolean {
   const { attribute, aggregate, distanceTo } = column
   if (!attribute) return true
   if (distanceTo) return dialect.distance(attribute, column) !== undefined
@@ -57,7 +57,7 @@ function canCompute(column: Column, dialect: SqlDialect): boolean {
 
 /** Every attribute the plan needs, once. */
 function attributesOf({ columns, where, order, group = [], distinct }: Plan): Attribute[] {
-  const named = [...columns, ...order.map(({ by }: Order) => by)].flatMap(({ attribute }) => attribute ?? [])
+  const named = [...columns, ...order.map(({ by }: SortOrder) => by)].flatMap(({ attribute }) => attribute ?? [])
   const all = [...named, ...group, ...distinct, ...testedAttributes(where)]
   return [...new Map(all.map((attribute) => [attribute.name, attribute])).values()]
 }

@@ -1,7 +1,7 @@
 // Plan interpreter in SQL: one SELECT in a given dialect; plan-rows.ts is its counterpart in memory.
 import { ident, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import { completeOrder, isByKey } from '../plan/keyset.ts'
-import type { Column, Order, Plan } from '../plan/plan.ts'
+import type { Plan, PlanColumn, SortOrder } from '../plan/plan.ts'
 import type { Attribute } from '../values/attribute.ts'
 import type { SqlDialect } from './dialect.ts'
 import { afterSql, type Term } from './keyset-sql.ts'
@@ -21,7 +21,7 @@ export function planSql(
   plan: Plan,
   relation: Relation,
   dialect: SqlDialect,
-  render: (column: Column, value: Sql) => Sql,
+  render: (column: PlanColumn, value: Sql) => Sql,
   condition: Sql = dialect.where(plan.where).condition,
 ): Sql {
   const { columns, group, distinct, limit, offset } = plan
@@ -45,7 +45,7 @@ export function planSql(
 
 const list = (items: readonly Sql[]): Sql => (items.length > 0 ? joinSql(items, ', ') : raw(''))
 
-function termOf(term: Order, { key }: Relation, dialect: SqlDialect): Term {
+function termOf(term: SortOrder, { key }: Relation, dialect: SqlDialect): Term {
   const value = expressionOf({ ...term.by, isSortKey: true }, dialect)
   return { ...term, value, isNotNull: isByKey(term, key), cast: dialect.castOf(term.by) }
 }
@@ -57,13 +57,13 @@ function orderSql({ value, isDescending, isNotNull }: Term): Sql {
 }
 
 /** A text key that only breaks ties keeps its own collation, because its index serves no other. */
-function expressionOf(item: Column, dialect: SqlDialect): Sql {
+function expressionOf(item: PlanColumn, dialect: SqlDialect): Sql {
   const value = valueSql(item, dialect)
   if (!item.isSortKey || (item.isTieBreaker && item.attribute?.isText)) return value
   return dialect.sortKey(value, item.type)
 }
 
-function valueSql(item: Column, dialect: SqlDialect): Sql {
+function valueSql(item: PlanColumn, dialect: SqlDialect): Sql {
   const { attribute, aggregate, distanceTo } = item
   if (!attribute) return raw(aggregate ? 'count(*)' : 'NULL')
   if (distanceTo) return dialect.distance(attribute, item) ?? raw('NULL')

@@ -2,7 +2,7 @@
 import { ident, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import { filterSql } from '../filter/filter-sql.ts'
 import { distanceSql, roughDistanceSql } from '../filter/spatial-sql.ts'
-import type { Column, Sample } from '../plan/plan.ts'
+import type { PlanColumn, RowSample } from '../plan/plan.ts'
 import type { Attribute, AttributeType } from '../values/attribute.ts'
 import { sqlType } from '../values/sql-type.ts'
 import { isScalarType } from '../values/value.ts'
@@ -33,12 +33,12 @@ function sortKey(value: Sql, type: AttributeType): Sql {
 }
 
 /** The column's own type: any other would round the value, and the row itself could fall on the wrong side of it. */
-function castOf({ attribute, distanceTo, type }: Column): string {
+function castOf({ attribute, distanceTo, type }: PlanColumn): string {
   if (distanceTo || !attribute) return 'float8'
   return attribute.sqlType ?? (isScalarType(type) ? sqlType({ ...attribute, type }) : 'text')
 }
 
-function aggregate({ attribute, aggregate: name, isDistinct, type }: Column & { attribute: Attribute }): Sql {
+function aggregate({ attribute, aggregate: name, isDistinct, type }: PlanColumn & { attribute: Attribute }): Sql {
   if (name === 'extent') return extent(attribute)
   if (name === 'area') return sql`sum(ST_Area(${partsOnEarth(attribute, 'polygons')}))`
   if (name === 'length') return sql`sum(ST_Length(${partsOnEarth(attribute, 'lines')}))`
@@ -68,12 +68,12 @@ export function located(attribute: Attribute): Sql {
   return attribute.srid === 0 ? sql`ST_SetSRID(${value}, 4326)` : value
 }
 
-function tableSample({ percentage, method, seed }: Sample): Sql {
+function tableSample({ percentage, method, seed }: RowSample): Sql {
   const repeatable = seed === undefined ? raw('') : sql` REPEATABLE (${seed}::float8)`
   return sql` TABLESAMPLE ${raw(method)} (${percentage}::float8)${repeatable}`
 }
 
-function rowSample({ percentage, seed }: Sample): Sql {
+function rowSample({ percentage, seed }: RowSample): Sql {
   if (seed === undefined) return sql`random() < ${percentage / 100}::float8`
   return sql`abs(hashtextextended(q::text, ${Math.trunc(seed)}::int8) % 1000000) < ${percentage * 10_000}::float8`
 }

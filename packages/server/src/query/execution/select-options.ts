@@ -5,7 +5,7 @@ export type SelectOptions = {
   /** A known upper bound of the number of rows. */
   readonly atMost?: number
   /** The statement contains no text written by a tenant. */
-  readonly isOurs?: boolean
+  readonly isTrusted?: boolean
   /**
    * One row by its key, whose plan is always the same, or a page in the order of the key, whose plan depends on the filter.
    * Neither is worth a parallel worker. Absent: the statement may read many rows.

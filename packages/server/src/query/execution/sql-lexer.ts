@@ -4,7 +4,7 @@ import { invalid } from '../../kernel/errors.ts'
 /**
  * `text` begins at `start`. A word is an unquoted name or keyword; `other` is one character (`::` and `:=` are two).
  */
-export type Token = {
+export type SqlToken = {
   readonly kind: 'word' | 'quoted' | 'number' | 'operator' | 'parameter' | 'other'
   readonly text: string
   readonly start: number
@@ -26,7 +26,7 @@ const continuation = /(?:[ \t\f\v]|--[^\n\r]*)*[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*
 /**
  * PostgreSQL's own rules (scan.l) with standard_conforming_strings on; a test compares the two. Whitespace is skipped.
  */
-export function* lexSql(text: string): Generator<Token> {
+export function* lexSql(text: string): Generator<SqlToken> {
   let at = 0
   let tokens = 0
   while (at < text.length) {
@@ -50,7 +50,7 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
 /** None of them begins a longer token. */
 const single = new Set('(),[];')
 
-function readToken(text: string, start: number): Token {
+function readToken(text: string, start: number): SqlToken {
   const first = text[start] ?? ''
   if (single.has(first)) return { kind: 'other', text: first, start }
   const opening = match(quotePrefix, text, start)

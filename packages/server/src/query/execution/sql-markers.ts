@@ -1,7 +1,7 @@
 // `:name` markers in SQL: placeholders for the parameters of a dataset.
 import { LRUCache } from 'lru-cache'
 import { type ApiError, invalid } from '../../kernel/errors.ts'
-import { lexSql, type Token } from './sql-lexer.ts'
+import { lexSql, type SqlToken } from './sql-lexer.ts'
 
 /** Names that already have a meaning in a query. */
 export const reservedParameterNames: ReadonlySet<string> = new Set(
@@ -36,8 +36,8 @@ function readMarkers(text: string): SplitText {
   const names: string[] = []
   let from = 0
   let brackets = 0
-  let before: Token | undefined
-  let colon: Token | undefined
+  let before: SqlToken | undefined
+  let colon: SqlToken | undefined
   for (const token of lexSql(text)) {
     brackets += token.text === '[' ? 1 : token.text === ']' ? -1 : 0
     if (colon && token.kind === 'word' && token.start === colon.start + 1) {
@@ -54,7 +54,7 @@ function readMarkers(text: string): SplitText {
   return { pieces, names }
 }
 
-function isGlued(before: Token | undefined, colon: Token, inBrackets: boolean): boolean {
+function isGlued(before: SqlToken | undefined, colon: SqlToken, inBrackets: boolean): boolean {
   if (!before || before.start + before.text.length !== colon.start) return false
   if (before.kind === 'quoted') return true
   return inBrackets && (before.kind === 'word' || before.kind === 'number' || /^[\])]$/.test(before.text))

@@ -1,12 +1,14 @@
 // WKB decoding and reprojection for engines without PostGIS, which send geometries as hexadecimal WKB in the column's
 // own reference system.
+
 import proj4 from 'proj4'
+import type { ValueRow } from '../filter/expression-value.ts'
 import { parseWkb } from '../geometry/encoding/wkb-geojson.ts'
 import type { Attribute } from '../values/attribute.ts'
 import { geometryText, projectedGeometry } from '../values/geometry-text.ts'
-import type { Definitions, Projection } from '../values/projection.ts'
-import type { Row } from './cell-reader.ts'
-import type { Shape } from './dialect.ts'
+import type { Definitions, PositionProjection } from '../values/projection.ts'
+
+import type { GeometryForm } from './dialect.ts'
 
 const wgs84 = 4326
 /** The same precision as spatial answers from PostGIS. */
@@ -15,7 +17,7 @@ const decimals = 9
 /** A function that writes a cell of the column. Null if it is no geometry, or lies where its system is not defined. */
 export function geometryWriter(
   { srid }: Attribute,
-  shape: Shape,
+  shape: GeometryForm,
   definitions: Definitions,
 ): (hex: string) => string | null {
   const project = projectionBetween(srid || wgs84, shape.srid, definitions)
@@ -35,7 +37,7 @@ function geometryReader({ srid }: Attribute, definitions: Definitions): (hex: st
 export function rowReader(
   attributes: readonly Attribute[],
   definitions: Definitions,
-): (cells: readonly (string | null)[]) => Row {
+): (cells: readonly (string | null)[]) => ValueRow {
   const readers = attributes.map((attribute) => [attribute.name, valueReader(attribute, definitions)] as const)
   return (cells) =>
     Object.fromEntries(
@@ -52,7 +54,7 @@ function valueReader(attribute: Attribute, definitions: Definitions): (cell: str
   return geometryReader(attribute, definitions)
 }
 
-function projectionBetween(from: number, to: number, definitions: Definitions): Projection {
+function projectionBetween(from: number, to: number, definitions: Definitions): PositionProjection {
   if (from === to) return ([x = 0, y = 0, ...heights]) => [rounded(x), rounded(y), ...heights]
   const { forward } = proj4(definitionOf(from, definitions), definitionOf(to, definitions))
   return ([x = 0, y = 0, ...heights]) => {

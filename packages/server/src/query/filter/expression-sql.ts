@@ -15,7 +15,7 @@ import {
 import { columnsRelationSql } from './spatial-sql.ts'
 
 /** The SQL expression of an attribute in the current query. */
-export type Column = (attribute: Attribute) => Sql
+export type ColumnSql = (attribute: Attribute) => Sql
 
 export const comparisons: { readonly [comparison in Comparison]: Sql } = {
   eq: raw('='),
@@ -26,7 +26,7 @@ export const comparisons: { readonly [comparison in Comparison]: Sql } = {
 }
 
 /** The test as a boolean expression. */
-export function expressionTestSql(test: ExpressionTest, column: Column): Sql {
+export function expressionTestSql(test: ExpressionTest, column: ColumnSql): Sql {
   const value = (expression: Expression): Sql => valueSql(expression, column)
   switch (test.test) {
     case 'compare':
@@ -49,7 +49,7 @@ export function expressionTestSql(test: ExpressionTest, column: Column): Sql {
 }
 
 /** Text is in COLLATE "C": it has the same order on every server, and columns of different collations can be compared. */
-function valueSql(expression: Expression, column: Column): Sql {
+function valueSql(expression: Expression, column: ColumnSql): Sql {
   switch (expression.kind) {
     case 'attribute':
       return attributeSql(expression, column)
@@ -64,7 +64,7 @@ function valueSql(expression: Expression, column: Column): Sql {
   }
 }
 
-function attributeSql({ attribute, type }: Expression & { kind: 'attribute' }, column: Column): Sql {
+function attributeSql({ attribute, type }: Expression & { kind: 'attribute' }, column: ColumnSql): Sql {
   const value = column(attribute)
   if (type === 'string') return sql`(${value})::text COLLATE "C"`
   return type === 'datetime' && attribute.withoutZone ? sql`((${value}) AT TIME ZONE 'UTC')` : sql`(${value})`
@@ -93,7 +93,7 @@ const formulas: { readonly [operator in ArithmeticOperator]: Sql } = {
 }
 
 /** A subquery, so that each operand is written and computed once. */
-function arithmeticSql({ operator, left, right }: Expression & { kind: 'arithmetic' }, column: Column): Sql {
+function arithmeticSql({ operator, left, right }: Expression & { kind: 'arithmetic' }, column: ColumnSql): Sql {
   const operands = sql`SELECT ${doubleSql(left, column)} AS a, ${doubleSql(right, column)} AS b OFFSET 0`
   return sql`(SELECT ${formulas[operator]} FROM (${operands}) AS operands WHERE ${inRange(raw('a'))} AND ${inRange(raw('b'))})`
 }
@@ -102,14 +102,14 @@ const inRange = (value: Sql): Sql =>
   sql`(${value} = 0 OR abs(${value}) BETWEEN ${raw(String(arithmeticRange.least))} AND ${raw(String(arithmeticRange.greatest))})`
 
 /** A decimal may be too large for a double, and casting it would fail the query. */
-function doubleSql(expression: Expression, column: Column): Sql {
+function doubleSql(expression: Expression, column: ColumnSql): Sql {
   const value = valueSql(expression, column)
   if (expression.kind !== 'attribute' || expression.type !== 'number') return sql`(${value})::float8`
   return sql`CASE WHEN ${inRange(value)} THEN ${value}::float8 END`
 }
 
 /** Null where one of them is null or no array. */
-function setsSql({ relation, left, right }: ExpressionTest & { test: 'sets' }, column: Column): Sql {
+function setsSql({ relation, left, right }: ExpressionTest & { test: 'sets' }, column: ColumnSql): Sql {
   const sets = sql`SELECT ${arraySql(left, column)} AS a, ${arraySql(right, column)} AS b OFFSET 0`
   const holds = raw(
     relation === 'overlaps'
@@ -120,7 +120,7 @@ function setsSql({ relation, left, right }: ExpressionTest & { test: 'sets' }, c
   return sql`(SELECT ${holds} FROM (${sets}) AS sets WHERE a IS NOT NULL AND b IS NOT NULL)`
 }
 
-function arraySql(operand: SetOperand, column: Column): Sql {
+function arraySql(operand: SetOperand, column: ColumnSql): Sql {
   if ('json' in operand) return sql`${operand.json}::jsonb`
   const { attribute } = operand
   if (attribute.type === 'array') return sql`to_jsonb(${column(attribute)})`

@@ -16,10 +16,10 @@ import {
 import { jsonEquals } from './json-relation.ts'
 import { likeMatcher } from './like.ts'
 
-export type Row = Readonly<Record<string, unknown>>
+export type ValueRow = Readonly<Record<string, unknown>>
 
 /** Three-valued logic: null stands for SQL's unknown. */
-export type Predicate = (row: Row) => boolean | null
+export type Predicate = (row: ValueRow) => boolean | null
 
 export const comparisons: { readonly [comparison in Comparison]: (order: number) => boolean } = {
   eq: (order) => order === 0,
@@ -51,7 +51,7 @@ export function expressionPredicate(test: ExpressionTest): Predicate {
   }
 }
 
-type Read = (row: Row) => Value | null
+type Read = (row: ValueRow) => Value | null
 
 function unlessNull(read: Read, holds: (value: Value) => boolean): Predicate {
   return (row) => {
@@ -115,7 +115,7 @@ function mapped(read: Read, change: (value: Value) => Value): Read {
   }
 }
 
-function doubleOf(expression: Expression): (row: Row) => number | null {
+function doubleOf(expression: Expression): (row: ValueRow) => number | null {
   const read = readerOf(expression)
   return (row) => {
     const value = read(row)
@@ -166,7 +166,7 @@ function setsPredicate({ relation, left, right }: ExpressionTest & { test: 'sets
   }
 }
 
-function listOf(operand: SetOperand): (row: Row) => readonly unknown[] | null {
+function listOf(operand: SetOperand): (row: ValueRow) => readonly unknown[] | null {
   if ('json' in operand) {
     const list: readonly unknown[] = JSON.parse(operand.json)
     return () => list
@@ -177,7 +177,7 @@ function listOf(operand: SetOperand): (row: Row) => readonly unknown[] | null {
   }
 }
 
-export const scalarReader = (attribute: Attribute, type: ScalarType) => (row: Row) =>
+export const scalarReader = (attribute: Attribute, type: ScalarType) => (row: ValueRow) =>
   readScalar(type, own(row, attribute.name))
 
 export function readScalar(type: ScalarType, raw: unknown): Value | null {
@@ -186,4 +186,4 @@ export function readScalar(type: ScalarType, raw: unknown): Value | null {
 }
 
 /** Own properties only: an attribute may have the name of an inherited one, such as `constructor`. */
-export const own = (row: Row, name: string): unknown => (Object.hasOwn(row, name) ? (row[name] ?? null) : null)
+export const own = (row: ValueRow, name: string): unknown => (Object.hasOwn(row, name) ? (row[name] ?? null) : null)

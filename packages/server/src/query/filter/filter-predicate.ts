@@ -11,9 +11,9 @@ import {
   expressionPredicate,
   own,
   type Predicate,
-  type Row,
   readScalar,
   scalarReader,
+  type ValueRow,
 } from './expression-value.ts'
 import type { Filter } from './filter-tree.ts'
 import { jsonContains, jsonEquals } from './json-relation.ts'
@@ -143,7 +143,7 @@ function spatialPredicate({ name }: Attribute, holds: (geometry: Geometry) => bo
 }
 
 /** The value that null tests look at. */
-function reader(attribute: Attribute): (row: Row) => unknown {
+function reader(attribute: Attribute): (row: ValueRow) => unknown {
   switch (attribute.type) {
     case 'json':
     case 'binary':

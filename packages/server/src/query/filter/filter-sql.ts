@@ -2,7 +2,7 @@
 import { and, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { ScalarAttribute } from '../values/attribute.ts'
 import { sqlType } from '../values/sql-type.ts'
-import { type Column, comparisons, expressionTestSql } from './expression-sql.ts'
+import { type ColumnSql, comparisons, expressionTestSql } from './expression-sql.ts'
 import type { Filter } from './filter-tree.ts'
 import { dwithinSql, intersectsSql, relationSql } from './spatial-sql.ts'
 
@@ -12,11 +12,11 @@ const itemRelations = { eq: raw('='), contains: raw('@>'), contained: raw('<@'),
  * The filter as a PostgreSQL boolean expression in parentheses: true, false or null. Every value is a parameter with a
  * cast, so that neither the server nor the driver guesses its type.
  */
-export function filterSql(filter: Filter, column: Column): Sql {
+export function filterSql(filter: Filter, column: ColumnSql): Sql {
   return sql`(${expression(filter, column)})`
 }
 
-function expression(filter: Filter, column: Column): Sql {
+function expression(filter: Filter, column: ColumnSql): Sql {
   switch (filter.kind) {
     case 'and':
       return and(filter.filters.map((inner) => expression(inner, column)))
@@ -59,13 +59,13 @@ function or(conditions: readonly Sql[]): Sql {
  * Order comparisons use COLLATE "C", so that text sorts the same on every server. Equality needs no collation and keeps
  * its index.
  */
-function compareSql({ attribute, comparison, value }: Filter & { kind: 'compare' }, column: Column): Sql {
+function compareSql({ attribute, comparison, value }: Filter & { kind: 'compare' }, column: ColumnSql): Sql {
   const collation = attribute.type === 'string' && comparison !== 'eq' ? raw(' COLLATE "C"') : raw('')
   const type = raw(sqlType(attribute))
   return sql`${scalar(attribute, column)}${collation} ${comparisons[comparison]} ${value}::${type}`
 }
 
-function likeSql(filter: Filter & { kind: 'like' }, column: Column): Sql {
+function likeSql(filter: Filter & { kind: 'like' }, column: ColumnSql): Sql {
   const operator = raw(filter.ignoreCase ? 'ILIKE' : 'LIKE')
   return sql`(${column(filter.attribute)})::text ${operator} ${filter.pattern}::text`
 }
@@ -73,14 +73,14 @@ function likeSql(filter: Filter & { kind: 'like' }, column: Column): Sql {
 /**
  * Array operators need the same type on both sides, so the column is cast. The cast is free when the type is the same.
  */
-function itemsSql(filter: Filter & { kind: 'items' }, column: Column): Sql {
+function itemsSql(filter: Filter & { kind: 'items' }, column: ColumnSql): Sql {
   const { attribute, itemType, relation, values } = filter
   // float8, because a cast from double to numeric would drop digits.
   const type = itemType === 'number' ? 'float8' : sqlType({ ...attribute, type: itemType })
   return sql`(${column(attribute)})::${raw(type)}[] ${itemRelations[relation]} ${list(values, type)}`
 }
 
-function jsonSql(filter: Filter & { kind: 'json' }, column: Column): Sql {
+function jsonSql(filter: Filter & { kind: 'json' }, column: ColumnSql): Sql {
   const operator = raw(filter.relation === 'eq' ? '=' : '@>')
   return sql`(${column(filter.attribute)})::jsonb ${operator} ${filter.value}::jsonb`
 }
@@ -89,7 +89,7 @@ function jsonSql(filter: Filter & { kind: 'json' }, column: Column): Sql {
  * Enumerations, addresses and other string-like types are compared as text. Text columns are not cast, to keep their
  * index.
  */
-function scalar(attribute: ScalarAttribute, column: Column): Sql {
+function scalar(attribute: ScalarAttribute, column: ColumnSql): Sql {
   const cast = attribute.type === 'string' ? raw('::text') : raw('')
   return sql`(${column(attribute)})${cast}`
 }

@@ -12,7 +12,7 @@ const bounds = { depth: 10, nodes: 200 }
 type Parse = { readonly attributes: Attributes; readonly faults: FaultCollector; nodes: number }
 
 /** A position in the input: its path in messages and its nesting depth. */
-type Place = { readonly path: string; readonly depth: number }
+type FilterPath = { readonly path: string; readonly depth: number }
 
 /**
  * Parses the one filter grammar of lists, dataset queries and tiles. The input is an object from JSON or from a
@@ -39,7 +39,7 @@ function attempt(parse: Parse, work: () => Filter): Filter {
   return parse.faults.attempt(work) ?? allOf([])
 }
 
-function parseText(text: string, { path }: Place): unknown {
+function parseText(text: string, { path }: FilterPath): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -48,36 +48,36 @@ function parseText(text: string, { path }: Place): unknown {
 }
 
 /** `{ name: condition, $or: […], … }`: a conjunction. */
-function parseGroup(parse: Parse, value: unknown, place: Place): Filter {
-  return allOf(parseEntries(parse, value, place))
+function parseGroup(parse: Parse, value: unknown, jsonPath: FilterPath): Filter {
+  return allOf(parseEntries(parse, value, jsonPath))
 }
 
-function parseEntries(parse: Parse, value: unknown, place: Place): readonly Filter[] {
-  const entries = objectEntries(value, place)
+function parseEntries(parse: Parse, value: unknown, jsonPath: FilterPath): readonly Filter[] {
+  const entries = objectEntries(value, jsonPath)
   // An empty object is no filter node, but a long list of them still costs time, so it counts.
-  if (entries.length === 0) countNode(parse, place)
-  return entries.map(([key, item]) => attempt(parse, () => parseEntry(parse, key, item, inside(place, key))))
+  if (entries.length === 0) countNode(parse, jsonPath)
+  return entries.map(([key, item]) => attempt(parse, () => parseEntry(parse, key, item, inside(jsonPath, key))))
 }
 
-function parseEntry(parse: Parse, key: string, value: unknown, place: Place): Filter {
-  if (key.startsWith('$')) return parseLogic(parse, key, value, place)
+function parseEntry(parse: Parse, key: string, value: unknown, jsonPath: FilterPath): Filter {
+  if (key.startsWith('$')) return parseLogic(parse, key, value, jsonPath)
   const attribute = parse.attributes.get(key)
   if (!attribute) {
-    throw fault(place.path, 'unknown_attribute', unknownName('an attribute', key, parse.attributes.keys()))
+    throw fault(jsonPath.path, 'unknown_attribute', unknownName('an attribute', key, parse.attributes.keys()))
   }
-  return parseCondition(parse, attribute, value, place)
+  return parseCondition(parse, attribute, value, jsonPath)
 }
 
-function parseLogic(parse: Parse, operator: string, value: unknown, place: Place): Filter {
+function parseLogic(parse: Parse, operator: string, value: unknown, jsonPath: FilterPath): Filter {
   if (operator !== '$and' && operator !== '$or' && operator !== '$not') {
-    throw fault(place.path, 'unknown_operator', isOperator(operator) ? misplaced(operator) : unknownLogic(operator))
+    throw fault(jsonPath.path, 'unknown_operator', isOperator(operator) ? misplaced(operator) : unknownLogic(operator))
   }
-  countNode(parse, place)
-  if (operator === '$not') return not(parseGroup(parse, value, deeper(place)))
+  countNode(parse, jsonPath)
+  if (operator === '$not') return not(parseGroup(parse, value, deeper(jsonPath)))
   const list = asList(value)
   const filters = list
-    ? list.map((item, index) => parseGroup(parse, item, deeper(inside(place, index))))
-    : parseEntries(parse, value, deeper(place))
+    ? list.map((item, index) => parseGroup(parse, item, deeper(inside(jsonPath, index))))
+    : parseEntries(parse, value, deeper(jsonPath))
   return operator === '$and' ? allOf(filters) : anyOf(filters)
 }
 
@@ -87,35 +87,41 @@ const misplaced = (operator: string): string =>
 const unknownLogic = (operator: string): string => unknownName('$and, $or or $not', operator, ['$and', '$or', '$not'])
 
 /** Parses the condition on one attribute: a value, a list, null, or an object of operators. */
-function parseCondition(parse: Parse, attribute: Attribute, value: unknown, place: Place): Filter {
-  if (asList(value)) return parseOperator(parse, '$in', attribute, value, place)
-  if (!asObject(value)) return parseOperator(parse, '$eq', attribute, value, place)
-  return allOf(parseOperators(parse, attribute, value, deeper(place)))
+function parseCondition(parse: Parse, attribute: Attribute, value: unknown, jsonPath: FilterPath): Filter {
+  if (asList(value)) return parseOperator(parse, '$in', attribute, value, jsonPath)
+  if (!asObject(value)) return parseOperator(parse, '$eq', attribute, value, jsonPath)
+  return allOf(parseOperators(parse, attribute, value, deeper(jsonPath)))
 }
 
-function parseOperators(parse: Parse, attribute: Attribute, value: unknown, place: Place): readonly Filter[] {
-  const entries = objectEntries(value, place)
-  if (entries.length === 0) throw fault(place.path, 'invalid_value', 'must hold an operator such as $eq')
+function parseOperators(parse: Parse, attribute: Attribute, value: unknown, jsonPath: FilterPath): readonly Filter[] {
+  const entries = objectEntries(value, jsonPath)
+  if (entries.length === 0) throw fault(jsonPath.path, 'invalid_value', 'must hold an operator such as $eq')
   return entries.map(([key, item]) =>
-    attempt(parse, () => parseOperator(parse, key, attribute, item, inside(place, key))),
+    attempt(parse, () => parseOperator(parse, key, attribute, item, inside(jsonPath, key))),
   )
 }
 
-function parseOperator(parse: Parse, operator: string, attribute: Attribute, value: unknown, place: Place): Filter {
-  countNode(parse, place)
-  if (value === undefined) throw fault(place.path, 'invalid_value', 'must have a value')
+function parseOperator(
+  parse: Parse,
+  operator: string,
+  attribute: Attribute,
+  value: unknown,
+  jsonPath: FilterPath,
+): Filter {
+  countNode(parse, jsonPath)
+  if (value === undefined) throw fault(jsonPath.path, 'invalid_value', 'must have a value')
   if (operator === '$and' || operator === '$or') {
     const list = asList(value)
     const filters = list
-      ? list.map((item, index) => parseCondition(parse, attribute, item, inside(place, index)))
-      : parseOperators(parse, attribute, value, deeper(place))
+      ? list.map((item, index) => parseCondition(parse, attribute, item, inside(jsonPath, index)))
+      : parseOperators(parse, attribute, value, deeper(jsonPath))
     return operator === '$and' ? allOf(filters) : anyOf(filters)
   }
-  const use = { attribute, value, path: place.path }
+  const use = { attribute, value, path: jsonPath.path }
   if (isNullOperand(operator, attribute, value)) return compareWithNull(operator, use)
   if (operator !== '$not') return applyOperator(operator, use)
   if (asList(value)) return applyOperator('$notIn', use)
-  if (asObject(value)) return not(allOf(parseOperators(parse, attribute, value, deeper(place))))
+  if (asObject(value)) return not(allOf(parseOperators(parse, attribute, value, deeper(jsonPath))))
   return applyOperator('$ne', use)
 }
 
@@ -136,19 +142,19 @@ function isNullOperand(operator: string, attribute: Attribute, value: unknown): 
 }
 
 /** Entries of own keys only, so that no input key reaches a prototype. */
-function objectEntries(value: unknown, { path, depth }: Place): readonly (readonly [string, unknown])[] {
+function objectEntries(value: unknown, { path, depth }: FilterPath): readonly (readonly [string, unknown])[] {
   if (depth > bounds.depth) throw fault(path, 'too_deep', `must not nest deeper than ${bounds.depth} levels`)
   if (!asObject(value)) throw fault(path, 'invalid_value', `must be an object, not ${show(value)}`)
   return Object.entries(value)
 }
 
-function countNode(parse: Parse, { path }: Place): void {
+function countNode(parse: Parse, { path }: FilterPath): void {
   parse.nodes += 1
   if (parse.nodes > bounds.nodes) {
     throw fault(path, 'too_many_nodes', `must not have more than ${bounds.nodes} conditions and operators`)
   }
 }
 
-const inside = ({ path, depth }: Place, key: string | number): Place => ({ path: below(path, key), depth })
+const inside = ({ path, depth }: FilterPath, key: string | number): FilterPath => ({ path: below(path, key), depth })
 
-const deeper = ({ path, depth }: Place): Place => ({ path, depth: depth + 1 })
+const deeper = ({ path, depth }: FilterPath): FilterPath => ({ path, depth: depth + 1 })

@@ -10,7 +10,7 @@ export type Cell = string | null
 export type OutputColumn = { readonly name: string; readonly type: AttributeType }
 
 /** How an answer is written: piece by piece, so that it never is in memory as a whole. */
-export type Format = {
+export type RowFormat = {
   readonly contentType: string
   readonly begin: string
   readonly separator: string

@@ -1,8 +1,8 @@
 import type { AttributeType } from '../values/attribute.ts'
-import type { Cell, Format, OutputColumn } from './cell.ts'
+import type { Cell, OutputColumn, RowFormat } from './cell.ts'
 
 /** RFC 4180. `isDownload`: the file may be opened in a spreadsheet, which must not take text for a formula. */
-export function csvFormat(columns: readonly OutputColumn[], isDownload: boolean): Format {
+export function csvFormat(columns: readonly OutputColumn[], isDownload: boolean): RowFormat {
   const writers = columns.map(({ type }) => cellWriter(type, isDownload))
   const line = (cells: readonly Cell[]): string => {
     let text = ''

@@ -1,4 +1,4 @@
-import type { Format, OutputColumn } from './cell.ts'
+import type { OutputColumn, RowFormat } from './cell.ts'
 import { featureWriter } from './geojson.ts'
 import { objectWriter } from './json.ts'
 
@@ -10,15 +10,15 @@ export function geojsonSeqFormat(
   columns: readonly OutputColumn[],
   idName: string | undefined,
   isShown: (name: string) => boolean,
-): Format {
+): RowFormat {
   const lines = { begin: '', separator: '', end: '' }
   if (columns.some(({ type }) => type === 'geometry')) {
     const write = featureWriter(columns, idName, isShown)
-    const row: Format['row'] = (cells) => `${recordSeparator}${write(cells)}\n`
+    const row: RowFormat['row'] = (cells) => `${recordSeparator}${write(cells)}\n`
     return { ...lines, contentType: 'application/geo+json-seq', row }
   }
   const kept = columns.flatMap((column, index) => (isShown(column.name) ? [{ column, index }] : []))
   const write = objectWriter(kept.map(({ column }) => column))
-  const row: Format['row'] = (cells) => `${write(kept.map(({ index }) => cells[index] ?? null))}\n`
+  const row: RowFormat['row'] = (cells) => `${write(kept.map(({ index }) => cells[index] ?? null))}\n`
   return { ...lines, contentType: 'application/x-ndjson; charset=utf-8', row }
 }

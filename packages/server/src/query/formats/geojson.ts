@@ -1,8 +1,8 @@
-import type { Cell, Format, OutputColumn } from './cell.ts'
+import type { Cell, OutputColumn, RowFormat } from './cell.ts'
 import { jsonWriter, objectWriter } from './json.ts'
 
 /** A FeatureCollection of RFC 7946. */
-export function geojsonFormat(...given: Parameters<typeof featureWriter>): Format {
+export function geojsonFormat(...given: Parameters<typeof featureWriter>): RowFormat {
   return {
     contentType: 'application/geo+json; charset=utf-8',
     begin: '{"type":"FeatureCollection","features":[',
@@ -17,7 +17,7 @@ export function featureWriter(
   columns: readonly OutputColumn[],
   idName: string | undefined,
   isShown: (name: string) => boolean,
-): Format['row'] {
+): RowFormat['row'] {
   const geometryIndex = columns.findIndex(({ type }) => type === 'geometry')
   const idIndex = columns.findIndex(({ name }) => name === idName)
   const writeId = jsonWriter(columns[idIndex]?.type ?? 'string')

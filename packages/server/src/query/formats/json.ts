@@ -1,8 +1,8 @@
 import type { AttributeType } from '../values/attribute.ts'
-import type { Cell, Format, OutputColumn } from './cell.ts'
+import type { Cell, OutputColumn, RowFormat } from './cell.ts'
 
 /** An array of objects. */
-export function jsonFormat(columns: readonly OutputColumn[]): Format {
+export function jsonFormat(columns: readonly OutputColumn[]): RowFormat {
   return {
     contentType: 'application/json; charset=utf-8',
     begin: '[',

@@ -21,4 +21,4 @@ export function isGeometryType(type: string): type is GeometryType {
 export type Extent = [west: number, south: number, east: number, north: number]
 
 /** How a column wants its geometries: single ones made multi, all with a Z (0 where they have none) or none. */
-export type GeometryColumn = { readonly srid: number; readonly hasZ: boolean; readonly isMulti: boolean }
+export type GeometryColumnType = { readonly srid: number; readonly hasZ: boolean; readonly isMulti: boolean }

@@ -3,14 +3,14 @@
 // other rows to another page.
 import type { Attribute } from '../values/attribute.ts'
 import { isScalarType } from '../values/value.ts'
-import type { Order, Plan } from './plan.ts'
+import type { Plan, SortOrder } from './plan.ts'
 
 /**
  * Appends tie-breakers (the key, or the group) to the order, so that pages neither overlap nor skip rows. Terms after
  * the whole key are dropped because they decide nothing. A plan for all rows without an order stays unsorted, because
  * sorting costs.
  */
-export function completeOrder(plan: Plan, key: readonly Attribute[]): readonly Order[] {
+export function completeOrder(plan: Plan, key: readonly Attribute[]): readonly SortOrder[] {
   const { order, group, limit, offset } = plan
   if (order.length === 0 && limit === undefined && offset === 0) return order
   const rest = (group ?? key).filter(({ name }) => !order.some(isBy(name)))
@@ -26,15 +26,15 @@ export function completeOrder(plan: Plan, key: readonly Attribute[]): readonly O
 
 const isBy =
   (name: string) =>
-  ({ by }: Order): boolean =>
+  ({ by }: SortOrder): boolean =>
     !by.aggregate && by.attribute?.name === name
 
 /** Whether a term sorts by a key column, which is never null. */
-export const isByKey = (term: Order, key: readonly Attribute[]): boolean => key.some(({ name }) => isBy(name)(term))
+export const isByKey = (term: SortOrder, key: readonly Attribute[]): boolean => key.some(({ name }) => isBy(name)(term))
 
 const isByRow = ({ group, distinct }: Plan): boolean => group === undefined && distinct.length === 0
 
-function upToKey(order: readonly Order[], key: readonly Attribute[]): readonly Order[] {
+function upToKey(order: readonly SortOrder[], key: readonly Attribute[]): readonly SortOrder[] {
   const places = key.map(({ name }) => order.findIndex(isBy(name)))
   return key.length === 0 ? order : order.slice(0, Math.max(...places) + 1)
 }

@@ -9,7 +9,7 @@ import { planSql } from '../execution/plan-sql.ts'
 import { postgresSql } from '../execution/postgres-sql.ts'
 import type { Attribute, Attributes } from '../values/attribute.ts'
 import { type Nearest, nearestFirst } from './nearest.ts'
-import { type Column, parsePlan, type Query } from './plan.ts'
+import { type PlanColumn, parsePlan, type QueryRequest } from './plan.ts'
 
 // One database is enough: the order in memory is compared with that of PostGIS; datasets/differential.test.ts asks
 // both for what is nearest.
@@ -51,15 +51,15 @@ const rows = [
   { id: 7, geom: point(10, 50) },
 ]
 
-const planOf = (query: Query, nearest: Nearest) =>
+const planOf = (query: QueryRequest, nearest: Nearest) =>
   nearestFirst(parsePlan(query, attributes), nearest, attributes, 'body/nearest')
 
 /** The same plan on a table and in memory. */
-async function bothWays(query: Query, nearest: Nearest) {
+async function bothWays(query: QueryRequest, nearest: Nearest) {
   const plan = planOf(query, nearest)
   const from = sql`(SELECT (value->>'id')::int8 AS id, ST_SetSRID(ST_GeomFromGeoJSON(value->>'geom'), 4326) AS geom
     FROM jsonb_array_elements(${JSON.stringify(rows)}::jsonb))`
-  const asText = (_: Column, value: Sql) => sql`(${value})::text`
+  const asText = (_: PlanColumn, value: Sql) => sql`(${value})::text`
   const relation = { from, isTable: false, key: [...attributes.values()].slice(0, 1) }
   const found = await db.query<Record<string, string | null>>(planSql(plan, relation, postgresSql, asText))
   const inMemory = [...planBatches(plan, rows, { geometry: 'geojson' })].flat()
@@ -125,7 +125,7 @@ test('in memory the first rows are those that come first when all are measured',
 })
 
 test('a wrong place, name or combination is refused with what is allowed', () => {
-  const wrong: [Query, Nearest, RegExp][] = [
+  const wrong: [QueryRequest, Nearest, RegExp][] = [
     [{}, {}, /^body\/nearest: must have either point or geometry/],
     [{}, { point: [1, 2], geometry: point(1, 2) }, /^body\/nearest: must have either/],
     [{}, { point: [200, 0] }, /^body\/nearest\/point: /],

@@ -3,7 +3,7 @@ import { fitsIdentifier, maxIdentifierBytes } from '../../kernel/db/identifier.t
 import { type ApiError, invalid } from '../../kernel/errors.ts'
 import { geometryOperand } from '../filter/spatial-operand.ts'
 import type { Attribute, Attributes } from '../values/attribute.ts'
-import type { Column, Plan } from './plan.ts'
+import type { Plan, PlanColumn } from './plan.ts'
 
 /** The unvalidated `nearest` parameter. */
 export type Nearest = { attribute?: string; point?: unknown; geometry?: unknown; as?: string }
@@ -27,7 +27,7 @@ export function nearestFirst(plan: Plan, nearest: Nearest | undefined, attribute
   if (plan.columns.some((column) => column.name === name)) {
     throw invalid(`${path}/as`, `must not be "${name}", the name of another column`)
   }
-  const distance: Column = { name, attribute, distanceTo: placeOf(nearest, path), type: 'number' }
+  const distance: PlanColumn = { name, attribute, distanceTo: placeOf(nearest, path), type: 'number' }
   const order = [{ by: distance, isDescending: false }, ...plan.order]
   return { ...plan, columns: [...plan.columns, distance], order }
 }

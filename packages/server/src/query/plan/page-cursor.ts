@@ -6,20 +6,20 @@ import type { Filter } from '../filter/filter-tree.ts'
 import type { Attribute, ScalarType } from '../values/attribute.ts'
 import { isScalarType } from '../values/value.ts'
 import { isByKey } from './keyset.ts'
-import type { Order, Position } from './plan.ts'
+import type { KeysetPosition, SortOrder } from './plan.ts'
 
-export type Cursor = {
+export type PageCursor = {
   /** Rows on the previous pages. */
   readonly passed: number
   /** The position of the last row. When absent, the next page starts at offset `passed`. */
-  readonly position: Position | undefined
+  readonly position: KeysetPosition | undefined
 }
 
 /** The query a cursor belongs to. For any other query its position is meaningless. */
 export type Walk = {
   readonly datasetId: string
   readonly key: readonly Attribute[]
-  readonly order: readonly Order[]
+  readonly order: readonly SortOrder[]
   readonly where: Filter
 }
 
@@ -29,16 +29,16 @@ const version = 1
 const maxLength = 2_000
 
 /** Leaves the position out if it is too long for a URL or would be refused when it comes back. */
-export function encodeCursor(walk: Walk, { passed, position }: Cursor): string {
+export function encodeCursor(walk: Walk, { passed, position }: PageCursor): string {
   const { dataset, order, filter } = digestsOf(walk)
-  const write = (values: Position | null) => encode([version, dataset, order, filter, passed, values])
+  const write = (values: KeysetPosition | null) => encode([version, dataset, order, filter, passed, values])
   const whole = write(position && isPosition(position, walk) ? position : null)
   return whole.length <= maxLength ? whole : write(null)
 }
 
 const encode = (content: unknown[]): string => Buffer.from(JSON.stringify(content)).toString('base64url')
 
-export function decodeCursor(text: string, walk: Walk, path: string): Cursor {
+export function decodeCursor(text: string, walk: Walk, path: string): PageCursor {
   const [format, dataset, order, filter, passed, position] = contentOf(text) ?? []
   if (format !== version) throw refused(path)
   const expected = digestsOf(walk)
@@ -89,7 +89,7 @@ const forms: { readonly [type in ScalarType]: RegExp } = {
   uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/,
 }
 
-function isPosition(value: unknown, { order, key }: Walk): value is Position {
+function isPosition(value: unknown, { order, key }: Walk): value is KeysetPosition {
   if (!Array.isArray(value) || value.length !== order.length) return false
   return order.every((term, index) => {
     const at: unknown = value[index]

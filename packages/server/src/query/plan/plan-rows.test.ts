@@ -5,12 +5,12 @@ import { testDatabase } from '../../../testing/database.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { type Sql, sql } from '../../kernel/db/sql.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { Row } from '../execution/cell-reader.ts'
 import { maxRows, planBatches } from '../execution/plan-rows.ts'
 import { planSql } from '../execution/plan-sql.ts'
 import { postgresSql } from '../execution/postgres-sql.ts'
+import type { ValueRow } from '../filter/expression-value.ts'
 import type { Attribute, Attributes } from '../values/attribute.ts'
-import { type Column, parsePlan, type Query } from './plan.ts'
+import { type PlanColumn, parsePlan, type QueryRequest } from './plan.ts'
 
 // One database is enough: plans in memory are compared with their SQL; datasets/differential.test.ts sends plans to both.
 
@@ -28,7 +28,8 @@ const list: readonly Attribute[] = [
 ]
 const attributes: Attributes = new Map(list.map((attribute) => [attribute.name, attribute]))
 const cellsOf = (...given: Parameters<typeof planBatches>) => [...planBatches(...given)].flat()
-const run = (query: Query, rows: Iterable<Row>) => cellsOf(parsePlan(query, attributes), rows, { geometry: 'geojson' })
+const run = (query: QueryRequest, rows: Iterable<ValueRow>) =>
+  cellsOf(parsePlan(query, attributes), rows, { geometry: 'geojson' })
 
 const point = (x: number, y: number) => ({ type: 'Point', coordinates: [x, y] })
 
@@ -81,7 +82,7 @@ test('groups have one row each, nulls being one group, with their aggregates', (
     { kind: null, pop: null, area: null },
     { pop: 2 },
   ]
-  const query: Query = {
+  const query: QueryRequest = {
     attributes: [
       'kind',
       'count(*)',
@@ -102,7 +103,7 @@ test('groups have one row each, nulls being one group, with their aggregates', (
 
 test('groups are sorted by aggregates and by what they are grouped by', () => {
   const rows = ['b', 'a', 'c', 'c'].map((kind) => ({ kind }))
-  const query: Query = { attributes: ['kind', 'count(*) as n'], group: ['kind'], order: ['-n'], limit: 2 }
+  const query: QueryRequest = { attributes: ['kind', 'count(*) as n'], group: ['kind'], order: ['-n'], limit: 2 }
   assert.deepEqual(run(query, rows), [
     ['c', '2'],
     ['a', '1'],
@@ -218,7 +219,7 @@ const anyRows = fc
 const anyWhere = fc.constantFrom(undefined, { pop: { $gt: 1 } }, { open: true }, { kind: { $ne: 'x' } }, { name: null })
 const anyOrder = fc.subarray(['name', '-pop', 'area', '-open', '-at', 'kind'])
 const paging = { where: anyWhere, limit: fc.option(fc.nat(8), { nil: undefined }), offset: fc.nat(3) }
-const anyQuery: fc.Arbitrary<Query> = fc.oneof(
+const anyQuery: fc.Arbitrary<QueryRequest> = fc.oneof(
   // Ties are broken by the key, which both sides have.
   fc.record({
     ...paging,
@@ -247,7 +248,7 @@ const anyQuery: fc.Arbitrary<Query> = fc.oneof(
 )
 
 /** As cells are written; the formats of the answer are not at stake here. */
-function render({ type }: Column, value: Sql): Sql {
+function render({ type }: PlanColumn, value: Sql): Sql {
   const utc = sql`to_char(${value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
   return type === 'datetime' ? utc : sql`(${value})::text`
 }

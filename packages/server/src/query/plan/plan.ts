@@ -11,7 +11,7 @@ export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent', 'area'
 export type Aggregate = (typeof aggregates)[number]
 
 /** One output column: an attribute, or an aggregate over a group. */
-export type Column = {
+export type PlanColumn = {
   readonly name: string
   readonly attribute?: Attribute
   readonly aggregate?: Aggregate
@@ -28,36 +28,36 @@ export type Column = {
 }
 
 /** Sort by an attribute or by an output column. */
-export type Order = { readonly by: Column; readonly isDescending: boolean }
+export type SortOrder = { readonly by: PlanColumn; readonly isDescending: boolean }
 
-export type Sample = {
+export type RowSample = {
   readonly percentage: number
   readonly method: 'system' | 'bernoulli'
   readonly seed: number | undefined
 }
 
 /** A row's sort values in PostgreSQL's text format, one for each term of the complete order. */
-export type Position = readonly (string | null)[]
+export type KeysetPosition = readonly (string | null)[]
 
 /**
  * A validated query on a dataset: every name is a known attribute. plan-sql.ts and plan-rows.ts interpret it with the
  * same result.
  */
 export type Plan = {
-  readonly columns: readonly Column[]
+  readonly columns: readonly PlanColumn[]
   readonly where: Filter
-  readonly order: readonly Order[]
+  readonly order: readonly SortOrder[]
   readonly group: readonly Attribute[] | undefined
   readonly distinct: readonly Attribute[]
-  readonly sample: Sample | undefined
+  readonly sample: RowSample | undefined
   readonly limit: number | undefined
   readonly offset: number
   /** Keyset position: only the rows behind it (see keyset.ts). */
-  readonly after?: Position
+  readonly after?: KeysetPosition
 }
 
 /** An unvalidated query, with the field names of the advanced form. */
-export type Query = {
+export type QueryRequest = {
   attributes?: readonly string[] | undefined
   where?: unknown
   /** The language of `where`, if it is not our own grammar. */
@@ -73,26 +73,26 @@ export type Query = {
 type List = 'attributes' | 'order' | 'group' | 'distinct'
 
 /** The paths of a query's parts in the request, for messages. */
-export type Places = { readonly where: string; readonly sample: string; of(list: List, index: number): string }
+export type QueryPaths = { readonly where: string; readonly sample: string; of(list: List, index: number): string }
 
-export const bodyPlaces: Places = {
+export const bodyPaths: QueryPaths = {
   where: 'body/where',
   sample: 'body/sample',
   of: (list, index) => `body/${list}/${index}`,
 }
 
 /** In a URL a list is a single parameter. */
-export const queryPlaces: Places = {
+export const queryPaths: QueryPaths = {
   where: 'query/filter',
   sample: 'query/sample',
   of: (list) => `query/${list === 'order' ? 'sort' : list}`,
 }
 
 /** Parses a query and reports all faults together. */
-export function parsePlan(query: Query, attributes: Attributes, places = bodyPlaces): Plan {
+export function parsePlan(query: QueryRequest, attributes: Attributes, paths = bodyPaths): Plan {
   const faults = new FaultCollector()
   const each = <T>(list: List, read: (text: string, path: string) => T): T[] =>
-    (query[list] ?? []).flatMap((text, index) => faults.attempt(() => [read(text, places.of(list, index))]) ?? [])
+    (query[list] ?? []).flatMap((text, index) => faults.attempt(() => [read(text, paths.of(list, index))]) ?? [])
   /** Those that are named without an alias are named once. */
   const eachOnce = <T>(list: List, read: (text: string, path: string) => T, nameOf: (made: T) => string): T[] => {
     const seen = new Set<string>()
@@ -105,19 +105,19 @@ export function parsePlan(query: Query, attributes: Attributes, places = bodyPla
     })
   }
   const where = faults.attempt(() =>
-    parseFilterIn(query.filterLanguage, query.where, attributes, { path: places.where }),
+    parseFilterIn(query.filterLanguage, query.where, attributes, { path: paths.where }),
   )
   const named = each('attributes', (text, path) => parseColumn(attributes, text, path))
   const attribute = (name: string, path: string) => attributeNamed(attributes, name, path)
   const grouped = eachOnce('group', attribute, ({ name }) => name)
   const distinct = eachOnce('distinct', attribute, ({ name }) => name)
-  const sample = query.sample && faults.attempt(() => parseSample(query.sample, places.sample))
+  const sample = query.sample && faults.attempt(() => parseSample(query.sample, paths.sample))
   faults.finish()
   const group = query.group && grouped
   const columns = named.length > 0 ? named : allColumns(attributes, group)
   const isGrouped = group !== undefined || columns.some(({ aggregate }) => aggregate)
-  if (isGrouped) checkGrouped(columns, group ?? [], distinct, places)
-  checkNames(columns, places)
+  if (isGrouped) checkGrouped(columns, group ?? [], distinct, paths)
+  checkNames(columns, paths)
   const byName = new Map(columns.map((column) => [column.name, column]))
   const sorted = { attributes, columns: byName, group: isGrouped ? (group ?? []) : undefined }
   const order = eachOnce(
@@ -138,9 +138,9 @@ export function parsePlan(query: Query, attributes: Attributes, places = bodyPla
   }
 }
 
-const plain = (attribute: Attribute, name = attribute.name): Column => ({ name, attribute, type: attribute.type })
+const plain = (attribute: Attribute, name = attribute.name): PlanColumn => ({ name, attribute, type: attribute.type })
 
-function allColumns(attributes: Attributes, group: readonly Attribute[] | undefined): Column[] {
+function allColumns(attributes: Attributes, group: readonly Attribute[] | undefined): PlanColumn[] {
   return (group ?? [...attributes.values()]).map((attribute) => plain(attribute))
 }
 
@@ -148,7 +148,7 @@ function allColumns(attributes: Attributes, group: readonly Attribute[] | undefi
  * `name`, `name as alias`, `sum(name)`, `count(*)`, `count(distinct name) as alias`. An attribute with exactly this
  * name takes precedence.
  */
-function parseColumn(attributes: Attributes, text: string, path: string): Column {
+function parseColumn(attributes: Attributes, text: string, path: string): PlanColumn {
   const whole = attributes.get(text)
   if (whole) return plain(whole)
   const [, expression = '', alias] = /^(.*?)(?:\s+as\s+"?([^"]+?)"?)?\s*$/is.exec(text) ?? []
@@ -166,7 +166,7 @@ function parseAggregate(
   aggregate: Aggregate,
   inside: string,
   alias: string | undefined,
-): Column {
+): PlanColumn {
   if (inside === '*') {
     if (aggregate !== 'count') throw refused(path, `${aggregate}(*)`, 'is not possible: only count takes *')
     return { name: checkAlias(alias, 'count', path), aggregate, type: 'integer' }
@@ -205,35 +205,35 @@ function checkAlias(alias: string | undefined, otherwise: string, path: string):
   return name
 }
 
-function checkNames(columns: readonly Column[], places: Places): void {
+function checkNames(columns: readonly PlanColumn[], paths: QueryPaths): void {
   const seen = new Set<string>()
   for (const [index, { name }] of columns.entries()) {
-    if (seen.has(name)) throw refused(places.of('attributes', index), name, 'is given twice; rename one with "as"')
+    if (seen.has(name)) throw refused(paths.of('attributes', index), name, 'is given twice; rename one with "as"')
     seen.add(name)
   }
 }
 
 function checkGrouped(
-  columns: readonly Column[],
+  columns: readonly PlanColumn[],
   group: readonly Attribute[],
   distinct: readonly Attribute[],
-  places: Places,
+  paths: QueryPaths,
 ): void {
-  if (distinct.length > 0) throw invalid(places.of('distinct', 0), 'must not be combined with group or aggregates')
+  if (distinct.length > 0) throw invalid(paths.of('distinct', 0), 'must not be combined with group or aggregates')
   for (const [index, { attribute, aggregate, name }] of columns.entries()) {
     if (!aggregate && attribute && !group.includes(attribute)) {
-      throw refused(places.of('attributes', index), name, 'must be in group or inside an aggregate')
+      throw refused(paths.of('attributes', index), name, 'must be in group or inside an aggregate')
     }
   }
 }
 
 type Sorted = {
   readonly attributes: Attributes
-  readonly columns: ReadonlyMap<string, Column>
+  readonly columns: ReadonlyMap<string, PlanColumn>
   readonly group: readonly Attribute[] | undefined
 }
 
-function parseOrder({ attributes, columns, group }: Sorted, text: string, path: string): Order {
+function parseOrder({ attributes, columns, group }: Sorted, text: string, path: string): SortOrder {
   const isDescending = text.startsWith('-') && !attributes.has(text)
   const name = isDescending ? text.slice(1) : text
   const column = columns.get(name)
@@ -246,7 +246,7 @@ function parseOrder({ attributes, columns, group }: Sorted, text: string, path: 
   return { by: sortable(plain(attribute), path), isDescending }
 }
 
-function sortable(column: Column, path: string): Column {
+function sortable(column: PlanColumn, path: string): PlanColumn {
   if (['json', 'array', 'binary', 'geometry'].includes(column.type)) {
     throw refused(path, column.name, `is of type ${column.type} and cannot be sorted`)
   }
@@ -254,15 +254,15 @@ function sortable(column: Column, path: string): Column {
 }
 
 /** DISTINCT ON keeps the first row of each group, so its columns must come first in the order. */
-function distinctFirst(distinct: readonly Attribute[], order: readonly Order[]): Order[] {
-  const isDistinct = ({ by }: Order) => by.attribute !== undefined && distinct.includes(by.attribute)
+function distinctFirst(distinct: readonly Attribute[], order: readonly SortOrder[]): SortOrder[] {
+  const isDistinct = ({ by }: SortOrder) => by.attribute !== undefined && distinct.includes(by.attribute)
   const leading = distinct.map(
     (attribute) => order.find(({ by }) => by.attribute === attribute) ?? { by: plain(attribute), isDescending: false },
   )
   return [...leading, ...order.filter((term) => !isDistinct(term))]
 }
 
-function parseSample(sample: Query['sample'], path: string): Sample | undefined {
+function parseSample(sample: QueryRequest['sample'], path: string): RowSample | undefined {
   if (!sample) return undefined
   const { percentage, method = 'system', seed } = sample
   if (!(percentage > 0 && percentage <= 100)) throw invalid(`${path}/percentage`, 'must be above 0 and at most 100')

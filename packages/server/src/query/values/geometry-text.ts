@@ -3,7 +3,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { createGeometryWriter } from '../geometry/encoding/ewkb-writer.ts'
 import { type LooseGeometry, writeGeometry } from '../geometry/encoding/geojson-ewkb.ts'
 import type { Geometry } from '../geometry/geojson.ts'
-import type { Projection } from './projection.ts'
+import type { PositionProjection } from './projection.ts'
 import { readGeometry } from './read-geometry.ts'
 
 /** `wkb` is hexadecimal. */
@@ -23,7 +23,11 @@ export function geometryOf(value: unknown): Geometry | null {
  * Writes a GeoJSON geometry as text. Heights are kept, foreign members dropped. GeoJSON and WKB follow RFC 7946 (outer
  * rings anticlockwise), WKT is spelt like PostGIS. Null if `value` is no geometry.
  */
-export function geometryText(value: unknown, notation: GeometryNotation, projection?: Projection): string | null {
+export function geometryText(
+  value: unknown,
+  notation: GeometryNotation,
+  projection?: PositionProjection,
+): string | null {
   // The check ignores heights; the text keeps them.
   if (!geometryOf(value)) return null
   const raw = projection ? projected(value as RawGeometry, projection) : (value as RawGeometry)
@@ -43,7 +47,7 @@ const hasHeights = (geometry: RawGeometry): boolean =>
   geometry.type === 'GeometryCollection' ? geometry.geometries.some(hasHeights) : depthOf(geometry.coordinates) > 2
 
 /** Reprojects a GeoJSON geometry and keeps its heights. Null if `value` is no geometry. */
-export function projectedGeometry(value: unknown, projection: Projection): object | null {
+export function projectedGeometry(value: unknown, projection: PositionProjection): object | null {
   return geometryOf(value ?? null) && projected(value as RawGeometry, projection)
 }
 
@@ -54,14 +58,14 @@ type RawGeometry =
   | { type: 'GeometryCollection'; geometries: readonly RawGeometry[] }
   | { type: Exclude<Geometry['type'], 'GeometryCollection'>; coordinates: Nested }
 
-function projected(geometry: RawGeometry, projection: Projection): RawGeometry {
+function projected(geometry: RawGeometry, projection: PositionProjection): RawGeometry {
   if (geometry.type === 'GeometryCollection') {
     return { type: geometry.type, geometries: geometry.geometries.map((part) => projected(part, projection)) }
   }
   return { type: geometry.type, coordinates: projectedAll(geometry.coordinates, projection) }
 }
 
-function projectedAll(value: Nested, projection: Projection): Nested {
+function projectedAll(value: Nested, projection: PositionProjection): Nested {
   if (typeof value[0] === 'number') return projection(value as readonly number[])
   return (value as readonly Nested[]).map((item) => projectedAll(item, projection))
 }

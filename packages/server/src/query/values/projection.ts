@@ -3,7 +3,7 @@ import proj4 from 'proj4'
 import { invalid } from '../../kernel/errors.ts'
 
 /** Projects a position from 4326; heights stay unchanged. */
-export type Projection = (position: readonly number[]) => number[]
+export type PositionProjection = (position: readonly number[]) => number[]
 
 /** SRID → PROJ definition. */
 export type Definitions = Readonly<Record<number, string>>
@@ -12,7 +12,7 @@ export type Definitions = Readonly<Record<number, string>>
 const decimals = 9
 
 /** `definition` is a PROJ text, as in PostGIS's `spatial_ref_sys.proj4text`. */
-export function projectionOf(definition: string): Projection {
+export function projectionOf(definition: string): PositionProjection {
   const forward = converter(definition)
   return ([x = 0, y = 0, ...heights]) => {
     const [east, north] = forward([x, y]) ?? []

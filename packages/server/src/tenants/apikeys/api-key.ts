@@ -13,7 +13,13 @@ import { afterWrites } from '../../api/http/after-writes.ts'
 import { dateTimeText } from '../../api/http/input/bounded-schemas.ts'
 import type { Operation } from '../../api/http/operation.ts'
 import type { Removal } from '../../api/resource/removal.ts'
-import { type BaseServices, defineResource, type Entity, field, type Identity } from '../../api/resource/resource.ts'
+import {
+  type BaseServices,
+  defineResource,
+  type Entity,
+  field,
+  type IdentityField,
+} from '../../api/resource/resource.ts'
 import { standardOperations } from '../../api/resource/standard-operations.ts'
 import { readUserReference, userReference } from '../../api/resource/user-id.ts'
 import type { Db } from '../../kernel/db/db.ts'
@@ -29,7 +35,7 @@ const originSchema = Type.String({
   examples: ['https://maps.example.org'],
 })
 
-const sealedIdentity: Identity = {
+const sealedIdentity: IdentityField = {
   schema: Type.String({ format: 'uuid', description: 'The key itself: whoever knows it can use it' }),
   type: 'uuid',
   column: 'hash',
@@ -79,8 +85,8 @@ export const apiKey = defineResource({
   async prepare({ values, applicationId }, scope, { db }) {
     const userId = readUserReference(values.userId, 'body/userId', scope)
     // A key of type user acts as the user, like the user's tokens.
-    const isOwn = userId === scope.ownerId || userId === scope.caller.bearer?.userId
-    if (userId !== null && !isOwn) await demandPowerOfUser(db, scope, userId)
+    const isOwnUser = userId === scope.ownerId || userId === scope.caller.bearer?.userId
+    if (userId !== null && !isOwnUser) await demandPowerOfUser(db, scope, userId)
     const power = readPower({ ...values, userId }, applicationId)
     if (!includesPower(scope.caller, power))
       throw denied('A key can only create keys that grant no more than it grants itself.')

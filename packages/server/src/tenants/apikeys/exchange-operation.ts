@@ -3,7 +3,7 @@ import { keyFingerprint, type Trail } from '../../api/access/audit-trail.ts'
 import type { Secrets } from '../../api/access/secrets/secrets.ts'
 import { operationUsing } from '../../api/http/operation.ts'
 import type { Db } from '../../kernel/db/db.ts'
-import { redeemSignInToken, type SignedIn } from './sign-in-link.ts'
+import { redeemSignInToken, type SignInResult } from './sign-in-link.ts'
 
 export type ExchangeServices = {
   readonly db: Db
@@ -45,7 +45,7 @@ export const exchangeOperation = operationUsing<ExchangeServices>()({
 })
 
 /** Whoever has the token acts with the key from now on. */
-function noteKey(trail: Trail, { apiKey, applicationId }: SignedIn): void {
+function noteKey(trail: Trail, { apiKey, applicationId }: SignInResult): void {
   const id = keyFingerprint(apiKey)
   trail.actor = { type: 'key', id, userId: null }
   trail.applicationId = applicationId

@@ -31,10 +31,10 @@ export async function endLinksOfEarlierStart(db: Queryable): Promise<void> {
   await db.query(sql`DELETE FROM svc.sign_in_links WHERE ends_at_restart`)
 }
 
-export type SignedIn = { readonly apiKey: string; readonly applicationId: string }
+export type SignInResult = { readonly apiKey: string; readonly applicationId: string }
 
 /** The key that a token stands for, or 401. Deleting the row is the use: of many at once, one deletes it. */
-export async function redeemSignInToken(db: Db, secrets: Secrets, token: string): Promise<SignedIn> {
+export async function redeemSignInToken(db: Db, secrets: Secrets, token: string): Promise<SignInResult> {
   const [link] = await db.query<{ keyHash: Uint8Array }>(sql`
     DELETE FROM svc.sign_in_links WHERE hash = ${credentialHash(token)} AND expires_at > clock_timestamp()
     RETURNING key_hash AS "keyHash"`)

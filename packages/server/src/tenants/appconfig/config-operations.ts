@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox'
 import type { Caller, Scope } from '../../api/access/acl.ts'
 import { freeValue } from '../../api/http/input/bounded-schemas.ts'
 import type { QueryTree } from '../../api/http/input/query-string.ts'
-import { type Address, type Answer, type Operation, operationUsing } from '../../api/http/operation.ts'
+import { type Answer, type Operation, operationUsing, type RequestTarget } from '../../api/http/operation.ts'
 import { crudOperations } from '../../api/resource/crud.ts'
 import { readKey, valueAt, withoutKey, withValueAt } from '../../api/resource/documents/json-document.ts'
 import { mergePatch } from '../../api/resource/documents/merge-patch.ts'
@@ -26,7 +26,7 @@ const withAbout = (config: object, { about }: AppConfigServices): object => ({ .
 const listRecords = crudOperations(appConfig).find(({ id }) => id === 'appconfig.list')?.handle
 
 /** The configuration is the caller's own application's, so that is the id the ACL is asked for. */
-const own = (_: Address, caller: Caller): string => caller.applicationId
+const own = (_: RequestTarget, caller: Caller): string => caller.applicationId
 const executes = { class: 'appconfig', level: 'execute', id: own } as const
 const writes = { class: 'appconfig', level: 'write', id: own } as const
 const success = (description: string, schema: TSchema = configSchema) => ({ status: 200, description, schema })

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { defineResource, type Fields, field, type Resource } from '../../api/resource/resource.ts'
+import { defineResource, field, type Resource, type ResourceFields } from '../../api/resource/resource.ts'
 
 const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()])
 const text = (description: string) => field('string', Type.String({ description }), { mode: 'readOnly' })
@@ -40,7 +40,7 @@ const declared = defineResource({
   },
 })
 
-const { createdAt: _, updatedAt: __, ...fields }: Fields = declared.fields
+const { createdAt: _, updatedAt: __, ...fields }: ResourceFields = declared.fields
 
 /** The declaration of an audit entry. Entries are not made by requests of their own, so they have no other operations. */
 export const auditEntry: Resource = { ...declared, fields }

@@ -2,27 +2,27 @@ import type { Scope } from '../../api/access/acl.ts'
 import { isUuid } from '../../api/access/credentials.ts'
 import type { Entity } from '../../api/resource/resource.ts'
 import { isShown } from '../../api/resource/resource.ts'
-import { type Columns, shownAs } from '../../api/resource/rows.ts'
+import { type SelectList, shownAs } from '../../api/resource/rows.ts'
 import type { Queryable, Row } from '../../kernel/db/db.ts'
 import { and, ident, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { auditEntry } from './audit-entry.ts'
 
 /** The place of an entry in the log: the next page begins behind it (keyset paging). */
-export type Position = { readonly at: Date; readonly id: string }
+export type AuditPosition = { readonly at: Date; readonly id: string }
 
 export type AuditQuery = {
   readonly fields: readonly string[] | undefined
   readonly where: Sql
   readonly isAscending: boolean
   readonly limit: number
-  readonly after: Position | undefined
+  readonly after: AuditPosition | undefined
 }
 
-export type AuditPage = { readonly entries: Entity[]; readonly next: Position | undefined }
+export type AuditPage = { readonly entries: Entity[]; readonly next: AuditPosition | undefined }
 
 /** Operators' addresses are no business of tenants. */
-export function shownTo({ caller }: Scope): Columns {
+export function shownTo({ caller }: Scope): SelectList {
   if (caller.type === 'master') return {}
   const unlessOperator = (column: string): Sql =>
     sql`(CASE WHEN actor_type NOT IN ('master', 'command') THEN ${ident(column)} END)`
@@ -65,9 +65,9 @@ const reach = ({ applicationId, ids, ownerId }: Scope): Sql =>
     ...(ownerId === null ? [] : [sql`user_id = ${ownerId}::bigint`]),
   ])
 
-export const writeCursor = ({ at, id }: Position): string => `${at.getTime()}.${id}`
+export const writeCursor = ({ at, id }: AuditPosition): string => `${at.getTime()}.${id}`
 
-export function readCursor(text: string | undefined): Position | undefined {
+export function readCursor(text: string | undefined): AuditPosition | undefined {
   if (text === undefined || text === '') return undefined
   const [, at, id] = /^(\d{1,15})\.([\w-]{36})$/.exec(text) ?? []
   if (at === undefined || id === undefined || !isUuid(id))

@@ -5,7 +5,7 @@ import { countInWindow, demandRate, hourSeconds } from '../../kernel/db/window-c
 import { limits, overLimit } from '../../kernel/limits/limits.ts'
 
 /** A login attempt: account and address. */
-export type Attempt = { readonly applicationId: string; readonly email: string; readonly address: string }
+export type LoginAttempt = { readonly applicationId: string; readonly email: string; readonly address: string }
 
 const windowSeconds = 900
 /** An address may do so many times what it may in one application in all of them together. */
@@ -18,7 +18,7 @@ const most = { tries: limits.loginFailures.value, account: 50, address: limits.a
  * to bound what an address costs. 429 when there were too many. An attempt counts as failed before
  * its outcome is known, so that concurrent attempts count too. Returns the function that takes it back.
  */
-export function countAttempt(db: Db, attempt: Attempt): Promise<() => Promise<void>> {
+export function countAttempt(db: Db, attempt: LoginAttempt): Promise<() => Promise<void>> {
   const { applicationId, email, address: ip } = attempt
   const account = `${applicationId} ${foldAscii(email)}`
   const address = networkOf(ip)
@@ -62,7 +62,7 @@ async function countAll(
 /** Rate limit for mails to one address, so that nobody can flood a mailbox through the service. */
 export async function allowsMail(
   db: Db,
-  { applicationId, email }: Omit<Attempt, 'address'>,
+  { applicationId, email }: Omit<LoginAttempt, 'address'>,
   template: 'confirm' | 'reset',
 ): Promise<boolean> {
   const account = `${applicationId} ${foldAscii(email)}`

@@ -27,8 +27,8 @@ export function readRedirect(text: string, field: string, settings: AuthSettings
 /** The target of a confirmation link: an allowed URL, or the service's own operation. */
 export function readConfirmUrl(text: string, settings: AuthSettings, baseUrl: string): URL {
   const url = readUrl(text)
-  const isOwn = url !== undefined && url.origin + url.pathname === new URL(`${baseUrl}${confirmPath}`).href
-  return isOwn ? url : readRedirect(text, 'confirmUrl', settings, baseUrl)
+  const isDefaultPage = url !== undefined && url.origin + url.pathname === new URL(`${baseUrl}${confirmPath}`).href
+  return isDefaultPage ? url : readRedirect(text, 'confirmUrl', settings, baseUrl)
 }
 
 export const confirmPath = '/api/v1/auth/confirmsignup'

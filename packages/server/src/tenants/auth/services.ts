@@ -8,7 +8,7 @@ import { operationUsing } from '../../api/http/operation.ts'
 import type { Db, Queryable } from '../../kernel/db/db.ts'
 
 /** Writes a mail to the outbox in a transaction; it is sent after the commit. */
-export type Mailer = {
+export type AccountMailer = {
   send(
     tx: Queryable,
     mail: { applicationId: string; template: 'confirm' | 'reset'; to: string; values: Record<string, string> },
@@ -33,7 +33,7 @@ export type AuthServices = {
   tokenKeys: SigningKeys
   tokens: Tokens
   bearers: BearerCache
-  mailer: Mailer
+  mailer: AccountMailer
   lifetimes: Lifetimes
   authLimits: AuthLimits
   /** The base URL of the service as this client sees it. */

@@ -5,7 +5,7 @@ import { type Hashing, noApplication } from '../../api/access/secrets/passwords.
 import type { Operation } from '../../api/http/operation.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Account, findAccount, findSettings, refused } from './accounts.ts'
-import { type Attempt, countAttempt } from './login-attempts.ts'
+import { countAttempt, type LoginAttempt } from './login-attempts.ts'
 import { applicationIdSchema, closed, noStore, passwordSchema, refreshTokenSchema } from './schemas.ts'
 import { type AuthServices, operation } from './services.ts'
 import { beginSession, endSession, findSession, rotateSession, type SessionLimits } from './sessions.ts'
@@ -59,7 +59,7 @@ const sessionLimits = ({ lifetimes, authLimits }: AuthServices): SessionLimits =
  */
 export async function checkPassword(
   { db, passwords, signal }: Pick<AuthServices, 'db' | 'passwords'> & { signal: AbortSignal },
-  attempt: Attempt,
+  attempt: LoginAttempt,
   password: string,
   find: (database: AuthServices['db']) => Promise<Account | undefined>,
 ): Promise<Account> {

@@ -8,7 +8,7 @@ import type { Account } from './accounts.ts'
 /** Refresh tokens are opaque: 256 random bits, stored as a hash. */
 const newRefreshToken = (): string => `rt_${randomBytes(32).toString('base64url')}`
 
-export type Session = { readonly refreshToken: string; readonly claims: Claims }
+export type UserSession = { readonly refreshToken: string; readonly claims: Claims }
 
 export type SessionLimits = {
   readonly seconds: number
@@ -17,7 +17,7 @@ export type SessionLimits = {
 }
 
 /** A new session, and whether an older one had to end for it. */
-export type Begun = Session & { readonly hasEndedOthers: boolean }
+export type StartedSession = UserSession & { readonly hasEndedOthers: boolean }
 
 /**
  * Creates a session, unless the password was changed or the user disabled since `account` was read. The oldest sessions of
@@ -27,7 +27,7 @@ export function beginSession(
   db: Db,
   account: Account,
   { seconds, perUser }: SessionLimits,
-): Promise<Begun | undefined> {
+): Promise<StartedSession | undefined> {
   const refreshToken = newRefreshToken()
   const family = randomUUID()
   const { id: userId, applicationId } = account
@@ -59,7 +59,7 @@ const endOldest = (tx: Queryable, { id, applicationId }: Account, kept: number):
 
 const mostKept = 1_000_000
 
-type Held = { family: string; userId: number; isRotated: boolean }
+type SessionRow = { family: string; userId: number; isRotated: boolean }
 
 /** The session of a refresh token. Reuse of a rotated token ends its whole family, because it was copied. */
 export async function findSession(db: Db, refreshToken: string, applicationId: string): Promise<Claims | undefined> {
@@ -74,7 +74,7 @@ export async function rotateSession(
   refreshToken: string,
   applicationId: string,
   seconds: number,
-): Promise<Session | undefined> {
+): Promise<UserSession | undefined> {
   const claims = await findSession(db, refreshToken, applicationId)
   if (!claims) return undefined
   const next = newRefreshToken()
@@ -97,8 +97,8 @@ export async function rotateSession(
   return undefined
 }
 
-async function hold(db: Queryable, refreshToken: string, applicationId: string): Promise<Held | undefined> {
-  const [held] = await db.query<Held>(sql`
+async function hold(db: Queryable, refreshToken: string, applicationId: string): Promise<SessionRow | undefined> {
+  const [held] = await db.query<SessionRow>(sql`
     SELECT s.family, s.user_id AS "userId", s.rotated_at IS NOT NULL AS "isRotated"
     FROM svc.sessions s JOIN svc.users u ON u.id = s.user_id AND u.application_id = s.application_id
     WHERE s.hash = ${credentialHash(refreshToken)} AND s.application_id = ${applicationId}::uuid

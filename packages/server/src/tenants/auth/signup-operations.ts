@@ -10,7 +10,7 @@ import { countSignup } from './login-attempts.ts'
 import { confirmPath, isAllowedRedirect, readConfirmUrl, readRedirect } from './redirects.ts'
 import { applicationIdSchema, closed, passwordSchema, urlSchema } from './schemas.ts'
 import { type AuthServices, operation } from './services.ts'
-import { confirm, findConfirmation, type SignedUp, type Signup, signUp } from './signup.ts'
+import { confirm, findConfirmation, type SignUpResult, type Signup, signUp } from './signup.ts'
 
 const nameSchema = Type.String({ maxLength: 255 })
 /** Whatever an address can hold: what is no token is 401. */
@@ -72,7 +72,7 @@ const signup = operation({
 })
 
 /** The user from the request alone: other fields of an existing account are not revealed. */
-function shown({ applicationId, email, firstName, lastName }: Signup, { id, at }: SignedUp): object {
+function shown({ applicationId, email, firstName, lastName }: Signup, { id, at }: SignUpResult): object {
   return {
     id: String(id),
     applicationId,

@@ -23,7 +23,7 @@ export type Signup = {
 }
 
 /** The id and creation date of the user. */
-export type SignedUp = { readonly id: number; readonly at: Date }
+export type SignUpResult = { readonly id: number; readonly at: Date }
 
 /**
  * Creates or prepares the account; its password counts once the link in the mail was opened. For a complete account nothing
@@ -35,7 +35,7 @@ export async function signUp(
   settings: AuthSettings,
   signal: AbortSignal,
   trail: Trail | undefined,
-): Promise<SignedUp> {
+): Promise<SignUpResult> {
   const { db, secrets, passwords, mailer, lifetimes } = parts
   const { applicationId, email } = signup
   const known = await findAccount(db, applicationId, email)

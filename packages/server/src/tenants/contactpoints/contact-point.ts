@@ -7,7 +7,7 @@ import { sql } from '../../kernel/db/sql.ts'
 import { demandBoundDatasets } from './bound-datasets.ts'
 import type { Settings } from './driver.ts'
 import { driverNames, driverOf } from './drivers.ts'
-import { changeSettings, openSettings, sealSettings, settingsPlace } from './secret-settings.ts'
+import { changeSettings, openSettings, sealSettings, settingsAssociatedData } from './secret-settings.ts'
 
 const nullable = (schema: Type.TSchema) => Type.Union([schema, Type.Null()])
 
@@ -50,7 +50,7 @@ export const contactPoint = defineResource({
     const type = values.type ?? previous?.type
     if (previous && values.settings === undefined && type === previous.type) return values
     const before = previous?.type === type ? previous : undefined
-    const place = settingsPlace(applicationId, type)
+    const place = settingsAssociatedData(applicationId, type)
     const current = before && {
       plain: before.settings as Settings,
       secret: openSettings(secrets, await sealedOf(db, before), place),

@@ -9,7 +9,7 @@ import type { Db, Queryable } from '../../kernel/db/db.ts'
 import { openPostgres } from '../../kernel/db/postgres/postgres.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import { readPlatformServer } from '../../kernel/libpq/platform-server.ts'
-import { claimNext, type Outgoing, record } from '../outbox/outgoing-rows.ts'
+import { claimNext, type OutboxTable, record } from '../outbox/outbox-rows.ts'
 import { createDeliveries } from './deliveries.ts'
 
 // Embedded a transaction has the database to itself.
@@ -52,7 +52,7 @@ test('a contact point is deleted while the outcome of a delivery is written, and
   await db.query(sql`
     INSERT INTO svc.contactpoints (id, application_id, name, description, type, settings, secure_fields, enabled)
     SELECT ${id}::uuid, id, 'x', '', 'webhook', '{}', '{}', true FROM svc.applications`)
-  let outgoing: Outgoing | undefined
+  let outgoing: OutboxTable | undefined
   const { accept } = createDeliveries({
     db,
     secrets,

@@ -10,11 +10,11 @@ import { createSecrets } from '../../api/access/secrets/secrets.ts'
 import { setUp } from '../../boot/start/first-start.ts'
 import { json, sql } from '../../kernel/db/sql.ts'
 import { createEgress } from '../../kernel/egress/guard.ts'
-import { createSending } from '../outbox/sending.ts'
-import { createDeliveries, type Fetcher } from './deliveries.ts'
+import { createOutbox } from '../outbox/outbox.ts'
+import { createDeliveries, type DeliveryFetcher } from './deliveries.ts'
 import type { Settings } from './driver.ts'
 import type { Message } from './message.ts'
-import { sealSettings, settingsPlace } from './secret-settings.ts'
+import { sealSettings, settingsAssociatedData } from './secret-settings.ts'
 
 const secrets = createSecrets('a secret for tests, long enough to be one')
 const key = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -50,21 +50,21 @@ function stack({
   maxWaiting = 1_000,
 }: {
   delaysSeconds?: number[]
-  fetcher?: Fetcher
+  fetcher?: DeliveryFetcher
   leaseSeconds?: number
   maxWaiting?: number
 } = {}) {
   const { db } = database
   const onError = (error: unknown) => void errors.push(error)
   const egress = createEgress({ allow: '', mayReachLoopback: true })
-  const sending = createSending({ db, onError, leaseSeconds })
+  const outbox = createOutbox({ db, onError, leaseSeconds })
   const sendMail = async () => ({ error: 'no mail here', isFinal: true })
   const deliveries = createDeliveries({
     db,
     secrets,
     egress: fetcher ?? egress,
     sendMail,
-    register: sending.add,
+    register: outbox.add,
     delaysSeconds,
     maxWaiting,
   })
@@ -72,11 +72,11 @@ function stack({
   const close = async () => {
     if (!isOpen) return
     isOpen = false
-    await sending.close()
+    await outbox.close()
     await egress.close()
   }
   closers.push(close)
-  return { ...deliveries, start: sending.start, close }
+  return { ...deliveries, start: outbox.start, close }
 }
 
 let shared: Stack | undefined
@@ -94,7 +94,7 @@ async function sink(...parameters: Parameters<typeof httpSink>): Promise<HttpSin
 
 async function point(type: string, plain: Settings, secret: Settings = {}, application = applicationId) {
   const id = randomUUID()
-  const sealed = sealSettings(secrets, secret, settingsPlace(application, type))
+  const sealed = sealSettings(secrets, secret, settingsAssociatedData(application, type))
   await database.db.query(sql`
     INSERT INTO svc.contactpoints
       (id, application_id, name, description, type, settings, secrets, secure_fields, enabled)
@@ -399,7 +399,7 @@ test(
         [200, { ok: true }],
       ],
     }
-    const fetcher: Fetcher = {
+    const fetcher: DeliveryFetcher = {
       async fetch(url, { headers, body }) {
         calls.push({ url, headers, body: JSON.parse(body) })
         const [status, answer] = answers[new URL(url).host]?.shift() ?? [500, {}]

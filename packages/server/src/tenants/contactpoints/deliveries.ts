@@ -5,14 +5,14 @@ import { json, sql } from '../../kernel/db/sql.ts'
 import { demandRate } from '../../kernel/db/window-counters.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { limits, overLimit } from '../../kernel/limits/limits.ts'
-import type { Rendered, Settings, Verdict } from './driver.ts'
+import type { RenderedMessage, Settings, Verdict } from './driver.ts'
 import { driverOf } from './drivers.ts'
 import type { Message } from './message.ts'
-import { openSettings, settingsPlace } from './secret-settings.ts'
+import { openSettings, settingsAssociatedData } from './secret-settings.ts'
 import { judgeAnswer, type ServiceAnswer, withoutSecrets } from './service-answer.ts'
 
 /** The part of the SSRF guard that deliveries use. */
-export type Fetcher = {
+export type DeliveryFetcher = {
   fetch(
     url: string,
     request: {
@@ -55,7 +55,7 @@ type Register = (outgoing: {
 export type DeliveriesOptions = {
   db: Db
   secrets: Secrets
-  egress: Fetcher
+  egress: DeliveryFetcher
   sendMail: SendMail
   register: Register
   delaysSeconds?: readonly number[]
@@ -199,7 +199,7 @@ async function attempt(options: DeliveriesOptions, id: string, signal: AbortSign
     FROM svc.deliveries d JOIN svc.contactpoints c ON c.id = d.contact_point_id WHERE d.id = ${id}::uuid`)
   if (!job?.message) return { error: 'The delivery has no message to send.', isFinal: true }
   if (!job.enabled) return { error: 'The contact point is disabled. Set enabled to true first.', isFinal: true }
-  const secret = openSettings(secrets, job.secrets, settingsPlace(job.application_id, job.type))
+  const secret = openSettings(secrets, job.secrets, settingsAssociatedData(job.application_id, job.type))
   const driver = driverOf(job.type)
   const delivery = { id, acceptedAt: job.created_at, now: new Date() }
   const rendered = driver.render(job.message, { ...job.settings, ...secret }, delivery)
@@ -211,8 +211,8 @@ async function attempt(options: DeliveriesOptions, id: string, signal: AbortSign
 }
 
 async function call(
-  egress: Fetcher,
-  { url, method, headers, body }: Extract<Rendered, { kind: 'http' }>,
+  egress: DeliveryFetcher,
+  { url, method, headers, body }: Extract<RenderedMessage, { kind: 'http' }>,
   signal: AbortSignal,
   judge: (answer: ServiceAnswer) => Attempt,
 ): Promise<Attempt> {

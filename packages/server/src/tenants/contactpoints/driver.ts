@@ -4,7 +4,7 @@ import type { Message } from './message.ts'
 /** The delivery that a message is sent for. The id stays the same however often it is tried. */
 export type Delivery = { readonly id: string; readonly acceptedAt: Date; readonly now: Date }
 
-export type Rendered =
+export type RenderedMessage =
   | {
       readonly kind: 'http'
       readonly url: string
@@ -26,7 +26,7 @@ export type Verdict = { readonly error?: string; readonly isFinal?: boolean; rea
 export type Settings = Readonly<Record<string, unknown>>
 
 /** A driver: one type of contact point. */
-export type Driver = {
+export type ContactPointDriver = {
   /** All the settings, the secret ones included. */
   readonly settings: TObject
   /** The names of secret settings, which are never returned. */
@@ -37,12 +37,12 @@ export type Driver = {
   check?(settings: Settings): void
   /** Whether this message can be sent to this point. Throws a 400. */
   checkMessage?(message: Message, settings: Settings): void
-  render(message: Message, settings: Settings, delivery: Delivery): Rendered
+  render(message: Message, settings: Settings, delivery: Delivery): RenderedMessage
   judge?(answer: unknown): Verdict
 }
 
 /** A POST of JSON, which is what nearly all services take. */
-export const postJson = (url: string, body: unknown, headers: Record<string, string> = {}): Rendered => ({
+export const postJson = (url: string, body: unknown, headers: Record<string, string> = {}): RenderedMessage => ({
   kind: 'http',
   url,
   method: 'POST',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { validator } from '../../api/http/input/validate.ts'
-import type { Rendered, Settings } from './driver.ts'
+import type { RenderedMessage, Settings } from './driver.ts'
 import { driverNames, driverOf } from './drivers.ts'
 import { type Message, readMessage, sendSchema } from './message.ts'
 import { changeSettings } from './secret-settings.ts'
@@ -18,7 +18,7 @@ const full: Message = {
   url: 'https://example.org/gauge?a=1&b=2',
 }
 
-function render(type: string, settings: Settings, message: Message = full): Rendered {
+function render(type: string, settings: Settings, message: Message = full): RenderedMessage {
   return driverOf(type).render(message, settings, delivery)
 }
 

@@ -1,13 +1,13 @@
 import type { Secrets } from '../../api/access/secrets/secrets.ts'
 import { validator } from '../../api/http/input/validate.ts'
 import { invalid } from '../../kernel/errors.ts'
-import type { Driver, Settings } from './driver.ts'
+import type { ContactPointDriver, Settings } from './driver.ts'
 
 /** Settings, split into public and encrypted ones. */
 export type SplitSettings = { readonly plain: Settings; readonly secret: Settings }
 
 type Change = {
-  readonly driver: Driver
+  readonly driver: ContactPointDriver
   /** The previous settings, if the type is the same. */
   readonly previous?: SplitSettings
   /** The new settings; a secret that is left out stays. */
@@ -48,5 +48,5 @@ export const openSettings = (secrets: Secrets, sealed: string | null, place: str
   sealed === null ? {} : JSON.parse(secrets.open(sealed, place))
 
 /** The associated data of the encryption: settings copied to another application or type do not decrypt. */
-export const settingsPlace = (applicationId: string, type: unknown): string =>
+export const settingsAssociatedData = (applicationId: string, type: unknown): string =>
   JSON.stringify(['contactpoints.secrets', applicationId, type])

@@ -5,7 +5,7 @@ export type ServiceAnswer = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
-export type Judged = Verdict & { readonly statusCode: number }
+export type ServiceVerdict = Verdict & { readonly statusCode: number }
 
 /** Statuses that are worth a retry. */
 const transient = [408, 425, 429]
@@ -16,7 +16,7 @@ export function judgeAnswer(
   { status, headers, body }: ServiceAnswer,
   secret: Settings,
   judge: (answer: unknown) => Verdict = () => ({}),
-): Judged {
+): ServiceVerdict {
   // Before it is truncated, which might leave half a secret.
   const text = withoutSecrets(body.toString('utf8'), secret)
   const verdict = judge(parsed(text))

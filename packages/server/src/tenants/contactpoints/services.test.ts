@@ -11,12 +11,12 @@ import { setUp } from '../../boot/start/first-start.ts'
 import { json, sql } from '../../kernel/db/sql.ts'
 import { createEgress } from '../../kernel/egress/guard.ts'
 import { createMailer } from '../mail/mailer.ts'
-import { createSending } from '../outbox/sending.ts'
-import { createDeliveries, type Deliveries, type Fetcher } from './deliveries.ts'
+import { createOutbox } from '../outbox/outbox.ts'
+import { createDeliveries, type Deliveries, type DeliveryFetcher } from './deliveries.ts'
 import type { Settings } from './driver.ts'
 import { driverNames } from './drivers.ts'
 import { type Message, readMessage } from './message.ts'
-import { sealSettings, settingsPlace } from './secret-settings.ts'
+import { sealSettings, settingsAssociatedData } from './secret-settings.ts'
 
 // One database is enough: it is about the words that leave the platform; deliveries.test.ts takes messages from both.
 
@@ -49,11 +49,11 @@ before(async () => {
   mailServer = await smtpSink()
   const onError = (error: unknown) => void errors.push(error)
   const egress = createEgress({ allow: '', mayReachLoopback: true })
-  const sending = createSending({ db, onError })
-  const register = sending.add
+  const outbox = createOutbox({ db, onError })
+  const register = outbox.add
   const mailer = createMailer({ db, secrets, smtpUrl: mailServer.url, from: 'maps@example.org', register })
   deliveries = createDeliveries({ db, secrets, egress: withHosts(egress), sendMail: mailer.deliver, register })
-  closers.push(sending.close, mailer.close, egress.close, service.close, mailServer.close, database.close)
+  closers.push(outbox.close, mailer.close, egress.close, service.close, mailServer.close, database.close)
   app = await testApp()
   tenant = await app.tenant('services')
 })
@@ -64,14 +64,14 @@ after(async () => {
 })
 
 /** Two services have addresses of their own, which are our sink here. */
-const withHosts = ({ fetch }: Fetcher): Fetcher => ({
+const withHosts = ({ fetch }: DeliveryFetcher): DeliveryFetcher => ({
   fetch: (url, request) =>
     fetch(url.replace(/^https:\/\/(slack\.com|api\.telegram\.org)/, `${service.url}/$1`), request),
 })
 
 async function send(type: string, plain: Settings, secret: Settings, message: Message): Promise<string> {
   const id = randomUUID()
-  const sealed = sealSettings(secrets, secret, settingsPlace(applicationId, type))
+  const sealed = sealSettings(secrets, secret, settingsAssociatedData(applicationId, type))
   await database.db.query(sql`
     INSERT INTO svc.contactpoints
       (id, application_id, name, description, type, settings, secrets, secure_fields, enabled)

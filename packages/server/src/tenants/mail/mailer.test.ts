@@ -8,7 +8,7 @@ import { until } from '../../../testing/until.ts'
 import { createSecrets } from '../../api/access/secrets/secrets.ts'
 import { setUp } from '../../boot/start/first-start.ts'
 import { json, sql } from '../../kernel/db/sql.ts'
-import { createSending } from '../outbox/sending.ts'
+import { createOutbox } from '../outbox/outbox.ts'
 import { createMailer, type TemplateMail } from './mailer.ts'
 
 const secrets = createSecrets('a secret for tests, long enough to be one')
@@ -39,24 +39,24 @@ async function closeAll(): Promise<void> {
 function stack(smtpUrl?: string) {
   const { db } = database
   const onError = (error: unknown) => void errors.push(error)
-  const sending = createSending({ db, onError })
+  const outbox = createOutbox({ db, onError })
   const mailer = createMailer({
     db,
     secrets,
     smtpUrl,
     from: 'Graticule Test <no-reply@maps.example.org>',
-    register: sending.add,
+    register: outbox.add,
     delaysSeconds: [0.1, 0.1],
   })
   let isOpen = true
   const close = async () => {
     if (!isOpen) return
     isOpen = false
-    await sending.close()
+    await outbox.close()
     mailer.close()
   }
   closers.push(close)
-  return { ...mailer, start: sending.start, close }
+  return { ...mailer, start: outbox.start, close }
 }
 
 async function sink(...parameters: Parameters<typeof smtpSink>): Promise<SmtpSink> {

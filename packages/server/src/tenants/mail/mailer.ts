@@ -3,7 +3,7 @@ import type { Secrets } from '../../api/access/secrets/secrets.ts'
 import type { Db, Queryable } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { type Content, oneLine, renderTemplate, type TemplateName, type Values } from './templates.ts'
+import { type MailContent, oneLine, renderTemplate, type TemplateName, type Values } from './templates.ts'
 import { createMailTransport, isAddress, type Mail, type MailAttempt } from './transport.ts'
 
 export type TemplateMail = { applicationId: string; template: TemplateName; to: string; values: Values }
@@ -14,7 +14,7 @@ export type Mailer = {
   /** Sends one now; without a mail server it is put into the outbox. */
   deliver(mail: Mail & { applicationId: string }): Promise<MailAttempt>
   /** Decrypts a mail of the outbox. */
-  read(sealed: string | null, id: string): Content | undefined
+  read(sealed: string | null, id: string): MailContent | undefined
   close(): void
 }
 
@@ -42,7 +42,7 @@ const defaultDelays = [1, 5, 25, 120, 600, 3_600, 14_400]
 
 export function createMailer({ db, secrets, smtpUrl, from, register, ...options }: MailerOptions): Mailer {
   const transport = smtpUrl === undefined ? undefined : createMailTransport(smtpUrl, from)
-  const read = (sealed: string | null, id: string): Content | undefined =>
+  const read = (sealed: string | null, id: string): MailContent | undefined =>
     sealed === null ? undefined : JSON.parse(secrets.open(sealed, placeOf(id)))
 
   async function attempt(id: string): Promise<MailAttempt> {

@@ -4,11 +4,11 @@ import { escapeHtml } from '../../query/formats/html.ts'
 export const templateNames = ['confirm', 'reset'] as const
 export type TemplateName = (typeof templateNames)[number]
 
-export type Content = { readonly subject: string; readonly text: string; readonly html?: string }
+export type MailContent = { readonly subject: string; readonly text: string; readonly html?: string }
 export type Values = Readonly<Record<string, string>>
 
 /** `{{name}}` stands for a value; `application` is always known. */
-const templates: Readonly<Record<TemplateName, Content>> = {
+const templates: Readonly<Record<TemplateName, MailContent>> = {
   confirm: {
     subject: 'Confirm your address for {{application}}',
     text: `Hello,
@@ -46,7 +46,7 @@ If it was not you, ignore this message: your password stays as it is.
 }
 
 /** Renders a mail, with the application's own template if its metadata has one at `mail.templates`. */
-export function renderTemplate(name: TemplateName, metadata: unknown, values: Values): Content {
+export function renderTemplate(name: TemplateName, metadata: unknown, values: Values): MailContent {
   const own = member(member(member(metadata, 'mail'), 'templates'), name)
   const usual = templates[name]
   const ownText = textOf(own, 'text')

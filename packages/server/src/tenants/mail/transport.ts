@@ -1,8 +1,8 @@
 import { StartError } from '../../kernel/errors.ts'
-import type { Content } from './templates.ts'
+import type { MailContent } from './templates.ts'
 
 /** A mail as it goes to the server. The id becomes the Message-ID, so that receivers can tell a second copy. */
-export type Mail = Content & { readonly id: string; readonly to: readonly string[] }
+export type Mail = MailContent & { readonly id: string; readonly to: readonly string[] }
 
 export type MailAttempt = { readonly statusCode?: number; readonly error?: string; readonly isFinal?: boolean }
 

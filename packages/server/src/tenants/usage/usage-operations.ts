@@ -162,10 +162,10 @@ function reach({ applicationId, ids, ownerId }: Scope, filter: unknown): Sql {
   ])
 }
 
-type Found = { id: string; name: string; limits: ApplicationLimits }
+type ApplicationRow = { id: string; name: string; limits: ApplicationLimits }
 
 async function findApplications(db: Db, where: Sql, limit: number, offset: number) {
-  const applications = await db.query<Found>(sql`
+  const applications = await db.query<ApplicationRow>(sql`
     SELECT id::text AS id, name, limits FROM svc.applications WHERE ${where} ORDER BY created_at, id LIMIT ${limit} OFFSET ${offset}`)
   const [count] = await db.query(sql`SELECT count(*) AS total FROM svc.applications WHERE ${where}`)
   return { applications, total: Number(count?.total) }
@@ -174,7 +174,7 @@ async function findApplications(db: Db, where: Sql, limit: number, offset: numbe
 async function reportsOf(
   { db, limits: usual, platformTypes, fileBytesOf }: UsageServices,
   caller: Caller,
-  applications: readonly Found[],
+  applications: readonly ApplicationRow[],
   { from, to, interval = 'day' }: Static<typeof querySchema>,
 ): Promise<Static<typeof usageSchema>[]> {
   const ids = applications.map(({ id }) => id)

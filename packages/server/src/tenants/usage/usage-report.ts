@@ -7,14 +7,18 @@ import { today } from './tallies.ts'
 export type Interval = 'day' | 'month'
 
 /** Days as `2026-01-31`, both included. */
-export type Span = { readonly from: string | undefined; readonly to: string | undefined; readonly interval: Interval }
+export type ReportPeriod = {
+  readonly from: string | undefined
+  readonly to: string | undefined
+  readonly interval: Interval
+}
 
 export type Period = Counts & { readonly start: string }
 
-export type Storage = { bytes: number; tableBytes: number; fileBytes: number; rows: number }
+export type StorageUsage = { bytes: number; tableBytes: number; fileBytes: number; rows: number }
 
-export type UsedNow = {
-  readonly storage: Omit<Storage, 'bytes' | 'fileBytes'>
+export type CurrentUsage = {
+  readonly storage: Omit<StorageUsage, 'bytes' | 'fileBytes'>
   readonly uploads: { readonly running: number; readonly waiting: number }
 }
 
@@ -29,7 +33,7 @@ const sums = joinSql(
 type PeriodRow = Counts & { id: string; start: string }
 
 /** By application; periods without use are left out. */
-export async function readPeriods(db: Db, ids: readonly string[], { from, to, interval }: Span) {
+export async function readPeriods(db: Db, ids: readonly string[], { from, to, interval }: ReportPeriod) {
   const last = to === undefined ? today : sql`${to}::date`
   const first = from === undefined ? sql`${last} - ${usualDays - 1}::int4` : sql`${from}::date`
   const start = interval === 'day' ? raw('day') : raw(`date_trunc('month', day)::date`)
@@ -56,7 +60,7 @@ export async function readUsedNow(
   db: Db,
   ids: readonly string[],
   platformTypes: readonly string[],
-): Promise<Map<string, UsedNow>> {
+): Promise<Map<string, CurrentUsage>> {
   type Row = { id: string; tableBytes: number; rows: number; running: number; waiting: number }
   const rows = await db.query<Row>(sql`
     WITH asked AS (SELECT unnest(${ids}::uuid[]) AS id),

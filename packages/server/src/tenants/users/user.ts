@@ -3,7 +3,7 @@ import { denied, type Scope, scopeOf } from '../../api/access/acl.ts'
 import { defaultKeyOf, guardedAuth, visibleMetadata } from '../../api/access/secrets/auth-metadata.ts'
 import { openOneTimeToken } from '../../api/access/secrets/one-time-token.ts'
 import { checkNewPassword, type Passwords } from '../../api/access/secrets/passwords.ts'
-import { demandTokenPower, rowPlace, standsForMore } from '../../api/access/secrets/token-power.ts'
+import { demandTokenPower, rowColumns, standsForMore } from '../../api/access/secrets/token-power.ts'
 import { emailSchema } from '../../api/http/email-address.ts'
 import { type MetadataGuard, withGuardedMetadata } from '../../api/resource/documents/guarded-metadata.ts'
 import type { Removal } from '../../api/resource/removal.ts'
@@ -75,7 +75,7 @@ export const user = defineResource<RecordServices>({
   },
   joins: { application: { one: 'Application', field: 'applicationId' } },
   async view(scope, { db }) {
-    const canWrite = sql`(${writableBy(scope)} AND NOT ${await standsForMore(db, scope, rowPlace)})`
+    const canWrite = sql`(${writableBy(scope)} AND NOT ${await standsForMore(db, scope, rowColumns)})`
     const shown = (token: Sql) => sql`(CASE WHEN ${token} IS NULL THEN NULL WHEN ${canWrite} THEN ${token} END)`
     return {
       columns: {

@@ -4,7 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactElement, useRef } from 'react'
 import { alignmentOf, formatCell } from '../attribute.ts'
 import classes from './query.module.css'
-import { type Column, geometryText } from './result.ts'
+import { geometryText, type ResultColumn } from './result.ts'
 
 const rowHeight = 28
 
@@ -13,7 +13,7 @@ export function ResultTable({
   columns,
 }: {
   rows: readonly JsonObject[]
-  columns: readonly Column[]
+  columns: readonly ResultColumn[]
 }): ReactElement {
   const frame = useRef<HTMLElement>(null)
   const virtual = useVirtualizer({
@@ -60,7 +60,7 @@ export function ResultTable({
   )
 }
 
-function Cell({ column, value }: { column: Column; value: unknown }): ReactElement {
+function Cell({ column, value }: { column: ResultColumn; value: unknown }): ReactElement {
   const text = column.type === 'geometry' ? geometryText(value) : formatCell(column, value)
   return (
     <td data-align={alignmentOf(column.type)} title={text && text.length > 40 ? text : undefined}>

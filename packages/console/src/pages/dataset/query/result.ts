@@ -2,10 +2,10 @@
 import type { Feature, FeatureCollection, Geometry, JsonObject } from '@graticule/client'
 import type { DatasetAttribute } from '../dataset.ts'
 
-export type Column = Pick<DatasetAttribute, 'name' | 'type' | 'primaryKey'>
+export type ResultColumn = Pick<DatasetAttribute, 'name' | 'type' | 'primaryKey'>
 
 /** The columns of the rows, typed by the attribute of the same name, otherwise by their values. */
-export function columnsOf(rows: readonly JsonObject[], attributes: readonly DatasetAttribute[]): Column[] {
+export function columnsOf(rows: readonly JsonObject[], attributes: readonly DatasetAttribute[]): ResultColumn[] {
   const names = new Set(rows.slice(0, 100).flatMap((row) => Object.keys(row)))
   return [...names].map((name) => {
     const attribute = attributes.find((one) => one.name === name)
@@ -22,7 +22,7 @@ function fits({ name, type }: DatasetAttribute, rows: readonly JsonObject[]): bo
   return value === undefined || (type === 'geometry') === isGeometry(value)
 }
 
-function guessType(values: readonly unknown[]): Column['type'] {
+function guessType(values: readonly unknown[]): ResultColumn['type'] {
   const known = values.filter((value) => value !== null && value !== undefined)
   if (known.length === 0) return 'string'
   if (known.every(isGeometry)) return 'geometry'

@@ -34,13 +34,13 @@ const storedSql = ({ type, source }: Pick<Dataset, 'type' | 'source'>): string =
 export function SqlQuery({ dataset, sql, onChange, onRun }: SqlQueryProps): ReactElement {
   const stored = storedSql(dataset)
   const text = sql ?? stored
-  const isOwn = dataset.type === 'sql'
+  const isSqlDataset = dataset.type === 'sql'
   const isChanged = text !== stored
   const words = useSqlCompletions(dataset, true)
   const save = useSaveSql(dataset, () => onChange(null))
   const refusal = useRefusal()('datasets', 'write', dataset.id)
   const diagnostics = useMemo(() => faultsOf(save.error, text, save.variables), [save.error, save.variables, text])
-  const saveAndRun = () => (isOwn && isChanged ? save.mutate(text, { onSuccess: onRun }) : onRun())
+  const saveAndRun = () => (isSqlDataset && isChanged ? save.mutate(text, { onSuccess: onRun }) : onRun())
   return (
     <div className={classes.fill}>
       <CodeEditor
@@ -51,12 +51,12 @@ export function SqlQuery({ dataset, sql, onChange, onRun }: SqlQueryProps): Reac
         diagnostics={diagnostics}
         completions={words}
         onRun={saveAndRun}
-        onSave={isOwn && isChanged && !refusal ? () => save.mutate(text) : undefined}
+        onSave={isSqlDataset && isChanged && !refusal ? () => save.mutate(text) : undefined}
         isFilling
       />
       {save.error && <SaveFault error={save.error} />}
       <div className={classes.bar}>
-        <span className={classes.muted}>{sentenceOf(isOwn, isChanged)}</span>
+        <span className={classes.muted}>{sentenceOf(isSqlDataset, isChanged)}</span>
         <span className={classes.buttons}>
           {isChanged && (
             <Button icon="undo" onClick={() => onChange(null)}>
@@ -64,7 +64,7 @@ export function SqlQuery({ dataset, sql, onChange, onRun }: SqlQueryProps): Reac
             </Button>
           )}
           <NewSqlDataset dataset={dataset} source={text} />
-          {isOwn && (
+          {isSqlDataset && (
             <Button
               variant="primary"
               icon="save"
@@ -81,8 +81,8 @@ export function SqlQuery({ dataset, sql, onChange, onRun }: SqlQueryProps): Reac
   )
 }
 
-function sentenceOf(isOwn: boolean, isChanged: boolean): string {
-  if (!isOwn) return 'SQL of your own becomes a dataset of its own.'
+function sentenceOf(isSqlDataset: boolean, isChanged: boolean): string {
+  if (!isSqlDataset) return 'SQL of your own becomes a dataset of its own.'
   return isChanged ? 'Not saved. Queries use the stored SQL until you save.' : 'The stored SQL of this dataset.'
 }
 

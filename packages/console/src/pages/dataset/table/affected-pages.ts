@@ -8,7 +8,7 @@ export interface TableChange {
   keys: readonly RowId[] | null
 }
 
-export interface Affected {
+export interface AffectedPages {
   isStale(index: number): boolean
   /** Rows may have moved between pages, from the end of this one on; null if they have not. */
   movedFrom: number | null
@@ -53,7 +53,7 @@ export function affectedPages<Row>(
   { operations, keys }: TableChange,
   pages: ReadonlyMap<number, readonly Row[]>,
   order: TableOrder<Row>,
-): Affected {
+): AffectedPages {
   const isUpdate = [...operations].every((operation) => operation === 'update')
   const mayChangeTotal = !isUpdate || order.isFiltered
   const all = { isStale: () => true, movedFrom: 0, mayChangeTotal }

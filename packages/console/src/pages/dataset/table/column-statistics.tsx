@@ -11,7 +11,7 @@ import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { formatCell, typeIcon, typeLabel } from '../attribute.ts'
 import { type DatasetAttribute, useDataset } from '../dataset.ts'
-import type { Condition } from '../filter.ts'
+import type { FilterCondition } from '../filter.ts'
 import { useView } from '../view.ts'
 import { useFilterParts } from './filter-parts.ts'
 import classes from './statistics.module.css'
@@ -53,7 +53,7 @@ export function useStatistics(attribute: string, isWanted = true) {
 function ColumnStatistics({ attribute, onDone }: { attribute: DatasetAttribute; onDone(): void }): ReactElement {
   const { data, error, refetch } = useStatistics(attribute.name)
   const { addPart } = useFilterParts()
-  const add = (operator: Condition['operator'], ...values: Condition['values']) => {
+  const add = (operator: FilterCondition['operator'], ...values: FilterCondition['values']) => {
     addPart({ any: [{ attribute: attribute.name, operator, values }] })
     onDone()
   }
@@ -76,7 +76,7 @@ function ColumnStatistics({ attribute, onDone }: { attribute: DatasetAttribute; 
   )
 }
 
-type Add = (operator: Condition['operator'], ...values: Condition['values']) => void
+type Add = (operator: FilterCondition['operator'], ...values: FilterCondition['values']) => void
 
 interface HistogramProps {
   attribute: DatasetAttribute

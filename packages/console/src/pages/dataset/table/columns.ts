@@ -65,7 +65,7 @@ export function useColumns(dataset: Dataset) {
 
 export type ColumnTable = ReturnType<typeof useColumns>
 
-export interface Column {
+export interface TableColumn {
   attribute: DatasetAttribute
   width: number
   /** From the left edge of the table. */
@@ -73,7 +73,7 @@ export interface Column {
 }
 
 /** The visible columns, from left to right. */
-export function shownColumns(table: ColumnTable, dataset: Dataset): Column[] {
+export function shownColumns(table: ColumnTable, dataset: Dataset): TableColumn[] {
   const byName = new Map(dataset.attributes.map((attribute) => [attribute.name, attribute]))
   let left = 0
   return table.getVisibleLeafColumns().flatMap((column) => {

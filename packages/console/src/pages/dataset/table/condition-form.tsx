@@ -7,11 +7,11 @@ import { Button, IconButton } from '../../../components/button.tsx'
 import { Select } from '../../../components/field.tsx'
 import { isNumeric } from '../attribute.ts'
 import { type DatasetAttribute, useDataset } from '../dataset.ts'
-import type { Condition, Part } from '../filter.ts'
+import type { FilterCondition, Part } from '../filter.ts'
 import { defaultOperator, type OperatorName, operators, operatorsOf, parseValue } from '../operators.ts'
 import classes from './filter-bar.module.css'
 import { useMapView } from './map-view-box.ts'
-import { type Draft, ValueFields } from './value-fields.tsx'
+import { type ConditionDraft, ValueFields } from './value-fields.tsx'
 
 type Conditions = Extract<Part, { any: unknown }>
 
@@ -30,7 +30,7 @@ export function ConditionForm({ part, onPart, onDone }: ConditionFormProps): Rea
   const [drafts, setDrafts] = useState(() => part.any.flatMap((one) => draftOf(one, attributes)))
   const [isShowingErrors, setShowingErrors] = useState(false)
   const apply = useApply(drafts, part, onPart)
-  const change = (place: number, ...next: Draft[]) => setDrafts(drafts.toSpliced(place, 1, ...next))
+  const change = (place: number, ...next: ConditionDraft[]) => setDrafts(drafts.toSpliced(place, 1, ...next))
   const last = drafts.at(-1)
   return (
     <form
@@ -67,7 +67,11 @@ export function ConditionForm({ part, onPart, onDone }: ConditionFormProps): Rea
 }
 
 /** Applies complete conditions after a pause or when called. Returns whether they were complete. */
-function useApply(drafts: readonly Draft[], part: Conditions, onPart: ConditionFormProps['onPart']): () => boolean {
+function useApply(
+  drafts: readonly ConditionDraft[],
+  part: Conditions,
+  onPart: ConditionFormProps['onPart'],
+): () => boolean {
   const applied = useRef({ text: JSON.stringify(part), isFirst: true })
   const view = useMapView()
   const apply = (): boolean => {
@@ -89,9 +93,9 @@ function useApply(drafts: readonly Draft[], part: Conditions, onPart: ConditionF
 }
 
 interface DraftFieldsProps {
-  draft: Draft
+  draft: ConditionDraft
   isShowingErrors: boolean
-  onDraft(draft: Draft): void
+  onDraft(draft: ConditionDraft): void
 }
 
 function DraftFields({ draft, isShowingErrors, onDraft }: DraftFieldsProps): ReactElement {
@@ -125,20 +129,26 @@ function DraftFields({ draft, isShowingErrors, onDraft }: DraftFieldsProps): Rea
 }
 
 /** Keeps the typed texts that the new operator accepts. */
-function keptTexts({ texts }: Draft, operator: OperatorName): readonly string[] {
+function keptTexts({ texts }: ConditionDraft, operator: OperatorName): readonly string[] {
   const most = { none: 0, one: 1, two: 2, list: texts.length, box: 0 }
   return texts.slice(0, most[operators[operator].takes])
 }
 
-function draftOf({ attribute, operator, values }: Condition, attributes: readonly DatasetAttribute[]): Draft[] {
+function draftOf(
+  { attribute, operator, values }: FilterCondition,
+  attributes: readonly DatasetAttribute[],
+): ConditionDraft[] {
   const found = attributes.find(({ name }) => name === attribute)
   return found ? [{ attribute: found, operator, texts: values.map(String) }] : []
 }
 
 /** Undefined while it is incomplete or invalid. A box is the map's view unless it is already set. */
-function conditionOf({ attribute, operator, texts }: Draft, view: readonly number[] | null): Condition | undefined {
+function conditionOf(
+  { attribute, operator, texts }: ConditionDraft,
+  view: readonly number[] | null,
+): FilterCondition | undefined {
   const { takes } = operators[operator]
-  const condition = (values: Condition['values']) => ({ attribute: attribute.name, operator, values })
+  const condition = (values: FilterCondition['values']) => ({ attribute: attribute.name, operator, values })
   if (takes === 'none') return condition([])
   if (takes === 'box') {
     const box = texts.length === 4 ? texts.map(Number) : view

@@ -21,10 +21,10 @@ import { formatNumber } from '../../../format.ts'
 import { formatCell, isSortable } from '../attribute.ts'
 import { keyOf } from '../dataset.ts'
 import type { SortKey } from '../sort.ts'
-import { type Column, type ColumnTable, shownColumns } from './columns.ts'
+import { type ColumnTable, shownColumns, type TableColumn } from './columns.ts'
 import classes from './data-grid.module.css'
 import { GridHead, type HeadActions } from './grid-head.tsx'
-import { type GridPlace, moveFocus } from './grid-keyboard.ts'
+import { type GridPosition, moveFocus } from './grid-keyboard.ts'
 import { cellId, GridRow } from './grid-row.tsx'
 import { type GridScroll, rowHeight, useGridScroll } from './grid-scroll.ts'
 import { useScrollAnchor } from './scroll-anchor.ts'
@@ -59,7 +59,7 @@ export function DataGrid(props: DataGridProps): ReactElement {
   const { dataset, table, rows, shown, sort, isSelected, isChanged, onRange } = props
   const total = shown.state.total?.rows ?? 0
   const scroll = useGridScroll(total, headHeight)
-  const [active, setActive] = useState<GridPlace>({ row: 0, column: 0 })
+  const [active, setActive] = useState<GridPosition>({ row: 0, column: 0 })
   const [menu, setMenu] = useState<string | null>(null)
   const columns = shownColumns(table, dataset)
   const drawnColumns = useDrawnColumns(columns, scroll)
@@ -140,10 +140,10 @@ function useOtherRows({ pages }: Rows, scroll: GridScroll): void {
 
 const clicks = ({ onClick, onOpen }: DataGridProps) => ({ onClick, onOpen })
 
-type Placed = Column & { place: number }
+type DrawnColumn = TableColumn & { place: number }
 
 /** The visible columns, because a table may have hundreds. */
-function useDrawnColumns(columns: readonly Column[], { element }: GridScroll): Placed[] {
+function useDrawnColumns(columns: readonly TableColumn[], { element }: GridScroll): DrawnColumn[] {
   const virtual = useVirtualizer({
     horizontal: true,
     count: columns.length,
@@ -160,7 +160,7 @@ function useDrawnColumns(columns: readonly Column[], { element }: GridScroll): P
   })
 }
 
-function activeCell({ row, column }: GridPlace, { drawn }: GridScroll, columns: readonly Placed[]) {
+function activeCell({ row, column }: GridPosition, { drawn }: GridScroll, columns: readonly DrawnColumn[]) {
   const isDrawn = (row === -1 || (row >= drawn[0] && row <= drawn[1])) && columns.some(({ place }) => place === column)
   return isDrawn ? { 'aria-activedescendant': cellId(row, column) } : {}
 }
@@ -168,9 +168,9 @@ function activeCell({ row, column }: GridPlace, { drawn }: GridScroll, columns: 
 interface CanvasProps extends Pick<DataGridProps, 'shown' | 'isSelected' | 'isChanged' | 'onClick' | 'onOpen'> {
   scroll: GridScroll
   width: number
-  columns: readonly Placed[]
-  active: GridPlace
-  setActive(place: GridPlace): void
+  columns: readonly DrawnColumn[]
+  active: GridPosition
+  setActive(place: GridPosition): void
 }
 
 function Canvas({ scroll, width, columns, active, shown, setActive, ...on }: CanvasProps): ReactElement {
@@ -206,17 +206,17 @@ function Canvas({ scroll, width, columns, active, shown, setActive, ...on }: Can
   )
 }
 
-function placeOf({ target }: MouseEvent): GridPlace | null {
+function placeOf({ target }: MouseEvent): GridPosition | null {
   const cell = target instanceof Element ? target.closest<HTMLElement>('[data-column]') : null
   const row = cell?.closest<HTMLElement>('[data-index]')
   return cell && row ? { row: Number(row.dataset.index), column: Number(cell.dataset.column) } : null
 }
 
 interface Keys extends DataGridProps {
-  columns: readonly Column[]
+  columns: readonly TableColumn[]
   scroll: GridScroll
-  active: GridPlace
-  setActive(place: GridPlace): void
+  active: GridPosition
+  setActive(place: GridPosition): void
   setMenu(attribute: string): void
   total: number
 }
@@ -274,7 +274,7 @@ function actOnRow(event: KeyboardEvent, keys: Keys): boolean {
   return act !== undefined
 }
 
-function showColumn(element: HTMLElement | null, column: Column | undefined): void {
+function showColumn(element: HTMLElement | null, column: TableColumn | undefined): void {
   if (!element || !column) return
   const { scrollLeft, clientWidth } = element
   if (column.left < scrollLeft) element.scrollLeft = column.left

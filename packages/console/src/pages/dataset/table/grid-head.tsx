@@ -8,7 +8,7 @@ import { alignmentOf, isSortable, typeLabel } from '../attribute.ts'
 import type { DatasetAttribute } from '../dataset.ts'
 import type { SortKey } from '../sort.ts'
 import { ColumnGlyph } from './column-statistics.tsx'
-import { type Column, type ColumnTable, moveColumn } from './columns.ts'
+import { type ColumnTable, moveColumn, type TableColumn } from './columns.ts'
 import classes from './data-grid.module.css'
 import { cellId } from './grid-row.tsx'
 
@@ -21,7 +21,7 @@ export interface HeadActions {
 
 export interface GridHeadProps extends HeadActions {
   table: ColumnTable
-  columns: readonly (Column & { place: number })[]
+  columns: readonly (TableColumn & { place: number })[]
   width: number
   sort: readonly SortKey[]
   activeColumn: number | null
@@ -43,7 +43,7 @@ export function GridHead({ columns, width, activeColumn, ...props }: GridHeadPro
 }
 
 type HeadCellProps = Omit<GridHeadProps, 'columns' | 'width' | 'activeColumn'> & {
-  column: Column & { place: number }
+  column: TableColumn & { place: number }
   isActive: boolean
 }
 

@@ -1,6 +1,6 @@
 /** Keyboard navigation in the grid. Row -1 is the header. */
 
-export interface GridPlace {
+export interface GridPosition {
   row: number
   column: number
 }
@@ -14,7 +14,7 @@ export interface GridSize {
 
 type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>
 
-const moves: Record<string, (place: GridPlace, size: GridSize, isFar: boolean) => GridPlace> = {
+const moves: Record<string, (place: GridPosition, size: GridSize, isFar: boolean) => GridPosition> = {
   ArrowUp: ({ row, column }, _, isFar) => ({ row: isFar ? 0 : row - 1, column }),
   ArrowDown: ({ row, column }, { rows }, isFar) => ({ row: isFar ? rows - 1 : row + 1, column }),
   ArrowLeft: ({ row, column }, _, isFar) => ({ row, column: isFar ? 0 : column - 1 }),
@@ -27,7 +27,11 @@ const moves: Record<string, (place: GridPlace, size: GridSize, isFar: boolean) =
 }
 
 /** The next active cell; null for other keys. With Ctrl: the first or last row. */
-export function moveFocus(place: GridPlace, { key, ctrlKey, metaKey }: Pressed, size: GridSize): GridPlace | null {
+export function moveFocus(
+  place: GridPosition,
+  { key, ctrlKey, metaKey }: Pressed,
+  size: GridSize,
+): GridPosition | null {
   const moved = moves[key]?.(place, size, ctrlKey || metaKey)
   if (!moved) return null
   return {

@@ -3,7 +3,7 @@
 import { memo, type ReactElement } from 'react'
 import { Skeleton } from '../../../components/note.tsx'
 import { alignmentOf, formatCell } from '../attribute.ts'
-import type { Column } from './columns.ts'
+import type { TableColumn } from './columns.ts'
 import classes from './data-grid.module.css'
 import { rowHeight } from './grid-scroll.ts'
 import type { Row } from './selection.ts'
@@ -11,7 +11,7 @@ import type { Row } from './selection.ts'
 export interface GridRowProps {
   index: number
   row: Row | undefined
-  columns: readonly (Column & { place: number })[]
+  columns: readonly (TableColumn & { place: number })[]
   isSelected: boolean
   /** Written just now. */
   isChanged: boolean
@@ -48,7 +48,7 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
 
 interface CellProps {
   id: string
-  column: Column & { place: number }
+  column: TableColumn & { place: number }
   row: Row | undefined
   isActive: boolean
 }

@@ -1,6 +1,6 @@
 /** Vertical virtualization: the visible rows and the scroll position. scroll-scale.ts handles tables longer than a browser can scroll. */
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { createScrollScale, type ScrollPlace } from './scroll-scale.ts'
+import { createScrollScale, type ScrollPosition } from './scroll-scale.ts'
 
 const coarse = matchMedia('(pointer: coarse)')
 /** Must equal the design token --row. */
@@ -34,7 +34,7 @@ export interface GridScroll {
 export function useGridScroll(rows: number, headHeight: number): GridScroll {
   const element = useRef<HTMLDivElement>(null)
   const [viewport, setViewport] = useState(560)
-  const [place, setPlace] = useState<ScrollPlace>({ top: 0, scrollTop: 0 })
+  const [place, setPlace] = useState<ScrollPosition>({ top: 0, scrollTop: 0 })
   const [isJumping, setJumping] = useState(false)
   const calm = useRef<ReturnType<typeof setTimeout>>(undefined)
   const scale = useMemo(() => createScrollScale(rows * rowHeight, viewport), [rows, viewport])

@@ -2,7 +2,7 @@
  * Loads the rows near the viewport in pages: one request at a time, aborted when no longer wanted; jumps are debounced; the
  * farthest pages are evicted. Pages that a change has made stale are loaded again quietly: their rows stay until then.
  */
-import type { Affected } from './affected-pages.ts'
+import type { AffectedPages } from './affected-pages.ts'
 import type { PageAnswer } from './page-cache.ts'
 import { createPageLoader } from './page-loader.ts'
 import type { PageStart } from './page-start.ts'
@@ -25,7 +25,7 @@ export interface RowPages<Row> {
   setTotal(rows: number, isExact: boolean): void
   retry(): void
   /** Loads the visible ones of the pages that a change affects again. Resolves with whether the rows must be counted again. */
-  renew(affected: (pages: ReadonlyMap<number, readonly Row[]>) => Affected): Promise<boolean>
+  renew(affected: (pages: ReadonlyMap<number, readonly Row[]>) => AffectedPages): Promise<boolean>
   dispose(): void
   subscribe(listener: () => void): () => void
   getState(): RowPagesState

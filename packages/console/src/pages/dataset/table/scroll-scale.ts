@@ -11,12 +11,12 @@ export interface ScrollScale {
   /** The height of the inner element. */
   height: number
   /** The table's position after a scroll event. */
-  follow(before: ScrollPlace, scrollTop: number): ScrollPlace
+  follow(before: ScrollPosition, scrollTop: number): ScrollPosition
   /** The scroll position for a position of the table. */
-  place(top: number): ScrollPlace
+  place(top: number): ScrollPosition
 }
 
-export interface ScrollPlace {
+export interface ScrollPosition {
   /** The table's position, which may exceed what a browser can scroll. */
   top: number
   /** The element's scroll position. */
@@ -32,7 +32,7 @@ export function createScrollScale(tableHeight: number, viewport: number, limit =
   const last = Math.max(1, Math.floor(tableHeight / section) - 1)
   const shiftOf = (top: number) =>
     height === tableHeight ? 0 : (Math.min(last, Math.floor(top / section)) * (tableHeight - height)) / last
-  const place = (wanted: number): ScrollPlace => {
+  const place = (wanted: number): ScrollPosition => {
     const top = clamp(wanted, 0, Math.max(0, tableHeight - viewport))
     return { top, scrollTop: Math.round(top - shiftOf(top)) }
   }

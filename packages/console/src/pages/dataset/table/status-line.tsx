@@ -7,14 +7,19 @@ import classes from './table.module.css'
 import type { Rows } from './use-rows.ts'
 import type { SelectionAccess } from './use-selection.ts'
 
-export interface StatusLineProps {
+export interface TableStatusLineProps {
   rows: Rows
   range: readonly [number, number]
   selection: SelectionAccess
   onDetails(): void
 }
 
-export function StatusLine({ rows: { state, countMs }, range, selection, onDetails }: StatusLineProps): ReactElement {
+export function StatusLine({
+  rows: { state, countMs },
+  range,
+  selection,
+  onDetails,
+}: TableStatusLineProps): ReactElement {
   const { total, ms, isLoading } = state
   const count = selection.ids.length
   return (

@@ -10,14 +10,14 @@ import classes from './filter-bar.module.css'
 import { useMapView } from './map-view-box.ts'
 
 /** An unparsed condition. */
-export interface Draft {
+export interface ConditionDraft {
   attribute: DatasetAttribute
   operator: OperatorName
   texts: readonly string[]
 }
 
 export interface ValueFieldsProps {
-  draft: Draft
+  draft: ConditionDraft
   isShowingErrors: boolean
   onTexts(texts: readonly string[]): void
 }

@@ -1,6 +1,6 @@
 /** Compiles the conditions of a layer's filter to a MapLibre expression. */
 import { isNumeric } from '../../dataset/attribute.ts'
-import type { Condition, Operator } from './recipe.ts'
+import type { LayerCondition, Operator } from './recipe.ts'
 
 type Expression = [string, ...unknown[]]
 
@@ -19,7 +19,7 @@ const comparisons: Partial<Record<Operator, string>> = {
 }
 
 /** The operators of a type. */
-export function operatorsFor(type: Condition['type']): Operator[] {
+export function operatorsFor(type: LayerCondition['type']): Operator[] {
   if (type === 'boolean') return ['=', '≠', 'is empty', 'is not empty']
   if (type === 'string') return ['=', '≠', 'contains', 'is empty', 'is not empty']
   return ['=', '≠', '<', '≤', '>', '≥', 'is empty', 'is not empty']
@@ -28,19 +28,19 @@ export function operatorsFor(type: Condition['type']): Operator[] {
 export const needsValue = (operator: Operator): boolean => operator !== 'is empty' && operator !== 'is not empty'
 
 /** Whether the condition has a valid value. */
-export function isComplete({ type, operator, value: given }: Condition): boolean {
+export function isComplete({ type, operator, value: given }: LayerCondition): boolean {
   if (!needsValue(operator)) return true
   if (isNumeric(type)) return given.trim() !== '' && Number.isFinite(Number(given))
   return given !== ''
 }
 
 /** The conjunction of the complete conditions; undefined if there are none. */
-export function filterOf(conditions: readonly Condition[]): Expression | undefined {
+export function filterOf(conditions: readonly LayerCondition[]): Expression | undefined {
   const parts = conditions.filter(isComplete).map(expressionOf)
   return parts.length > 1 ? ['all', ...parts] : parts[0]
 }
 
-function expressionOf({ attribute, type, operator, value: given }: Condition): Expression {
+function expressionOf({ attribute, type, operator, value: given }: LayerCondition): Expression {
   if (operator === 'is empty') return isEmpty(attribute)
   if (operator === 'is not empty') return ['!', isEmpty(attribute)]
   if (operator === 'contains') return ['in', given.toLowerCase(), ['downcase', text(attribute)]]

@@ -8,8 +8,8 @@ import type { RampName } from './palettes.ts'
 import {
   type Attribute,
   type Categories,
-  type GeometryKind,
   type Graduated,
+  type LayerGeometryKind,
   type LayerRecipe,
   maxZoom,
   type Theme,
@@ -26,10 +26,10 @@ const emptyColour = { light: '#b8b4ab', dark: '#565d66' }
 const strokeColour = { light: '#ffffff', dark: '#12161d' }
 const otherColour = { light: '#8d887d', dark: '#7d858f' }
 
-export function geometryOf({ attributes }: Pick<Dataset, 'attributes'>): GeometryKind | null {
+export function geometryOf({ attributes }: Pick<Dataset, 'attributes'>): LayerGeometryKind | null {
   const geometry = attributes.find(({ type }) => type === 'geometry')
   if (!geometry) return null
-  const kinds: [RegExp, GeometryKind][] = [
+  const kinds: [RegExp, LayerGeometryKind][] = [
     [/point/i, 'point'],
     [/line|curve/i, 'line'],
     [/polygon|surface/i, 'area'],

@@ -8,7 +8,7 @@ import type { BreakMethod } from './breaks.ts'
 import type { RampName } from './palettes.ts'
 
 export type Attribute = Dataset['attributes'][number]
-export type GeometryKind = 'point' | 'line' | 'area' | 'mixed'
+export type LayerGeometryKind = 'point' | 'line' | 'area' | 'mixed'
 export type Theme = 'light' | 'dark'
 
 export interface OneColour {
@@ -67,7 +67,7 @@ export interface Sizing {
 export const operators = ['=', '≠', '<', '≤', '>', '≥', 'contains', 'is empty', 'is not empty'] as const
 export type Operator = (typeof operators)[number]
 
-export interface Condition {
+export interface LayerCondition {
   attribute: string
   type: AttributeType
   operator: Operator
@@ -82,7 +82,7 @@ export interface LayerRecipe {
   tilesId: string
   sourceLayer: string
   name: string
-  geometry: GeometryKind
+  geometry: LayerGeometryKind
   isHidden: boolean
   colour: Colouring
   size: Sizing
@@ -91,7 +91,7 @@ export interface LayerRecipe {
   stroke: { colour: string; width: number }
   label: { attribute: string; size: number } | null
   zoom: [from: number, to: number]
-  conditions: Condition[]
+  conditions: LayerCondition[]
   /** Custom legend texts by item key; `title` is the heading. */
   texts: Record<string, string>
 }

@@ -5,7 +5,7 @@ import { Button, IconButton } from '../../../components/button.tsx'
 import { Select, TextField } from '../../../components/field.tsx'
 import { isNumeric } from '../../dataset/attribute.ts'
 import { isComplete, needsValue, operatorsFor } from '../recipe/conditions.ts'
-import type { Attribute, Condition } from '../recipe/recipe.ts'
+import type { Attribute, LayerCondition } from '../recipe/recipe.ts'
 import classes from './panel.module.css'
 import type { SectionProps } from './section.ts'
 
@@ -14,7 +14,7 @@ const filterable = ({ type }: Attribute): boolean => !['geometry', 'binary', 'js
 export function FilterSection({ recipe, attributes, change }: SectionProps): ReactElement {
   const { conditions } = recipe
   const choices = attributes.filter(filterable)
-  const set = (next: Condition[], of?: string) => change((now) => ({ ...now, conditions: next }), of)
+  const set = (next: LayerCondition[], of?: string) => change((now) => ({ ...now, conditions: next }), of)
   const [first] = choices
   return (
     <>
@@ -48,10 +48,10 @@ export function FilterSection({ recipe, attributes, change }: SectionProps): Rea
 }
 
 interface ConditionFieldsProps {
-  condition: Condition
+  condition: LayerCondition
   number: number
   attributes: readonly Attribute[]
-  onChange(condition: Condition): void
+  onChange(condition: LayerCondition): void
   onRemove(): void
 }
 

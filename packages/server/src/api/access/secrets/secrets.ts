@@ -12,8 +12,8 @@ import {
 /** Authenticated encryption (AES-GCM) of stored secrets, so that a copy of the database does not reveal them. */
 export type Secrets = {
   /** `place` names the row and column (associated data): a value copied to another place does not decrypt. */
-  seal(plain: string, place: string): string
-  open(sealed: string, place: string): string
+  seal(plain: string, associatedData: string): string
+  open(sealed: string, associatedData: string): string
   /** Key derivation (HKDF): a secret that is stored nowhere. */
   derive(purpose: string): string
   /** HMAC-SHA-256: a digest that nobody without the secret can compute, and that is the same on all replicas. */
@@ -34,18 +34,18 @@ export function createSecrets(secret: string): Secrets {
     return made
   }
   return {
-    seal(plain, place) {
+    seal(plain, associatedData) {
       const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(associatedData))
       const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
       return `v1.${nonce.toString('base64url')}.${sealed.toString('base64url')}`
     },
-    open(sealed, place) {
+    open(sealed, associatedData) {
       const [version, nonce, body] = sealed.split('.')
       if (version !== 'v1' || !nonce || !body) throw new Error('A sealed value has an unknown form')
       const whole = Buffer.from(body, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), { authTagLength: 16 })
-      decipher.setAAD(Buffer.from(place)).setAuthTag(whole.subarray(-16))
+      decipher.setAAD(Buffer.from(associatedData)).setAuthTag(whole.subarray(-16))
       return Buffer.concat([decipher.update(whole.subarray(0, -16)), decipher.final()]).toString('utf8')
     },
     derive: (purpose) => bytes(`derived ${purpose}`).toString('base64url'),

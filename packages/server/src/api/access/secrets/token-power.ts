@@ -10,13 +10,13 @@ import { defaultKeyOf, lesserPowers, type Metadata } from './auth-metadata.ts'
  */
 
 /** SQL for the default keys of a user: the id of the user's own, and the application. */
-type Place = { readonly ownKey: Sql; readonly applicationId: Sql }
+type TokenColumns = { readonly ownKey: Sql; readonly applicationId: Sql }
 
 /** SQL: do the tokens of this user stand for a key that can do more than the caller? */
 export async function standsForMore(
   db: Db,
   scope: Pick<Scope, 'caller' | 'applicationId'>,
-  place: Place,
+  place: TokenColumns,
 ): Promise<Sql> {
   const lesser = await lesserThanKey(db, scope)
   if (lesser === 'all') return raw('FALSE')
@@ -29,7 +29,7 @@ export async function standsForMore(
 }
 
 /** Of a row in `users`. */
-export const rowPlace: Place = {
+export const rowColumns: TokenColumns = {
   ownKey: raw("users.metadata #>> '{auth,defaultApiKey}'"),
   applicationId: raw('users.application_id'),
 }
@@ -73,7 +73,7 @@ export async function demandTokenPower(
 /** 401 unless the caller can do all that this user could with a token; passes if there is no such user. */
 export async function demandPowerOfUser(db: Db, scope: Scope, userId: number): Promise<void> {
   const tenant = scope.applicationId === 'any' ? raw('TRUE') : sql`application_id = ${scope.applicationId}::uuid`
-  const isMore = await standsForMore(db, scope, rowPlace)
+  const isMore = await standsForMore(db, scope, rowColumns)
   const rows = await db.query(sql`SELECT FROM svc.users WHERE id = ${userId} AND ${tenant} AND ${isMore}`)
   if (rows.length > 0) throw tooWeak()
 }
@@ -83,7 +83,7 @@ export async function demandPowerOfUsers(db: Db, scope: Scope, applicationId: st
   const lesser = await lesserThanKey(db, scope)
   if (lesser === 'all') return
   const tenant = sql`${applicationId}::uuid`
-  const isGreater = exists(tenant, rowPlace.ownKey, sql`k.power <> ALL(${lesser}::text[])`)
+  const isGreater = exists(tenant, rowColumns.ownKey, sql`k.power <> ALL(${lesser}::text[])`)
   const rows = await db.query(sql`SELECT FROM svc.users WHERE application_id = ${tenant} AND ${isGreater} LIMIT 1`)
   if (rows.length > 0) {
     throw denied(
@@ -102,7 +102,7 @@ export async function demandPowerWithout(db: Db, scope: Scope, hash: Uint8Array)
     SELECT FROM svc.apikeys gone WHERE hash = ${hash}
       AND ${exists(tenant, applicationsKey(tenant), isGreater)}
       AND EXISTS (SELECT FROM svc.users WHERE users.application_id = gone.application_id
-        AND sha256(convert_to(lower(${rowPlace.ownKey}), 'UTF8')) = gone.hash)`)
+        AND sha256(convert_to(lower(${rowColumns.ownKey}), 'UTF8')) = gone.hash)`)
   if (rows.length > 0) {
     throw denied(
       'This key is the default key of users. Without it their tokens would get a key that can do more than this caller. Give them another default key first, or use a more powerful key.',

@@ -27,10 +27,10 @@ export function mayCompress({ access, method }: Pick<DeclaredOperation, 'access'
 }
 
 /** The headers of one answer, which may still change. */
-export type OwnHeaders = Record<string, string>
+export type AnswerHeaders = Record<string, string>
 
 /** Content negotiation of the coding, by type, size and `Accept-Encoding`. */
-export function codingOf(headers: OwnHeaders, body: Body, accept: string | undefined): Compression {
+export function codingOf(headers: AnswerHeaders, body: Body, accept: string | undefined): Compression {
   const isLarge = body instanceof Readable || body.length > worthCompressing
   if (!isLarge || headers['content-encoding'] !== undefined) return 'identity'
   if (!compressible.test(headers['content-type'] ?? '')) return 'identity'
@@ -39,7 +39,7 @@ export function codingOf(headers: OwnHeaders, body: Body, accept: string | undef
 }
 
 /** Says in the headers that the body is in this coding. A strong entity tag names one sequence of bytes, so it changes. */
-export function markCompressed(headers: OwnHeaders, coding: Coding): void {
+export function markCompressed(headers: AnswerHeaders, coding: Coding): void {
   headers['content-encoding'] = coding
   delete headers['content-length']
   if (headers.etag !== undefined) headers.etag = headers.etag.replace(/"$/, `-${coding}"`)
@@ -105,7 +105,7 @@ export function compressedStream(body: Readable, coding: Coding): Readable {
 export const withoutCoding = (etag: string): string => etag.replace(/-(gzip|br|zstd)"$/, '"')
 
 /** The tag of a 304 is the one that the client holds, in its coding. */
-export function keepHeldTag(headers: OwnHeaders, request: FastifyRequest): void {
+export function keepHeldTag(headers: AnswerHeaders, request: FastifyRequest): void {
   const { etag } = headers
   const { 'if-none-match': header } = request.headers
   if (etag === undefined || header === undefined) return

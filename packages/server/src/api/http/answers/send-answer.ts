@@ -7,6 +7,7 @@ import { isRevoked } from '../../access/revocation.ts'
 import type { Answer, DeclaredOperation } from '../operation.ts'
 import type { CommonHeaders } from './common-headers.ts'
 import {
+  type AnswerHeaders,
   type Body,
   codingOf,
   compressedBody,
@@ -14,14 +15,13 @@ import {
   keepHeldTag,
   markCompressed,
   mayCompress,
-  type OwnHeaders,
 } from './compressed-answer.ts'
 import type { Compression } from './compression.ts'
 
 /** The reply while a stream is under way; nothing when the answer is sent. */
-type Sent = FastifyReply | undefined
+type SentReply = FastifyReply | undefined
 
-export type SendAnswer = (reply: FastifyReply, answer: Answer) => Sent | Promise<Sent>
+export type SendAnswer = (reply: FastifyReply, answer: Answer) => SentReply | Promise<SentReply>
 
 export function answerSender(operation: DeclaredOperation, commonHeaders: CommonHeaders): SendAnswer {
   const { access, success, isTile } = operation
@@ -35,7 +35,7 @@ export function answerSender(operation: DeclaredOperation, commonHeaders: Common
       return sendWhole(reply, { status, common: commonHeaders(request, isTile) }, answer.headers, answer.body)
     }
     const head = { status, common: commonHeaders(request) }
-    const headers: OwnHeaders = { ...defaults, ...answer.headers }
+    const headers: AnswerHeaders = { ...defaults, ...answer.headers }
     if (status === 304) keepHeldTag(headers, request)
     const body = bodyOf(headers, answer)
     if (body === undefined) return sendWhole(reply, head, headers, body)
@@ -66,7 +66,7 @@ export function answerFinisher(operation: DeclaredOperation) {
     accepted: string | undefined,
   ): Ready | Promise<Ready> => {
     if (isTile || body === undefined) return { status, headers: own, body }
-    const headers: OwnHeaders = { ...defaults, ...own }
+    const headers: AnswerHeaders = { ...defaults, ...own }
     const coding = isCompressed ? codingOf(headers, body, accepted) : 'identity'
     if (coding === 'identity') return { status, headers, body }
     markCompressed(headers, coding)
@@ -87,11 +87,11 @@ const keyedHeaders = {
   vary: 'x-api-key, x-svc-api-key, authorization, authentication',
 }
 
-const defaultHeaders = (access: DeclaredOperation['access']): Readonly<OwnHeaders> =>
+const defaultHeaders = (access: DeclaredOperation['access']): Readonly<AnswerHeaders> =>
   access === 'public' ? {} : keyedHeaders
 
 /** The body as it is sent; what is JSON says so. */
-function bodyOf(headers: OwnHeaders, { body, json }: Answer): Body | undefined {
+function bodyOf(headers: AnswerHeaders, { body, json }: Answer): Body | undefined {
   if (json === undefined && (body === undefined || body instanceof Readable)) return body
   if (json === undefined && body instanceof Uint8Array) {
     headers['content-type'] ??= 'application/octet-stream'
@@ -130,7 +130,7 @@ export function writeWhole(
 function sendStream(
   reply: FastifyReply,
   { status, common }: Head,
-  headers: OwnHeaders,
+  headers: AnswerHeaders,
   body: Readable,
   coding: Compression,
 ): FastifyReply {

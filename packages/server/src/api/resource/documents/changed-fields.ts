@@ -16,5 +16,5 @@ export function changedFields({ fields }: Resource, current: Entity, next: Entit
 }
 
 /** The names of the fields that a new record is given. */
-export const givenFields = ({ fields }: Resource, given: Entity): string[] =>
+export const inputFields = ({ fields }: Resource, given: Entity): string[] =>
   Object.keys(given).filter((name) => Object.hasOwn(fields, name) && fields[name]?.mode !== 'readOnly')

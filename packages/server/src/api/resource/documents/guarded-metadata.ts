@@ -6,7 +6,7 @@
 import { json } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import type { Scope } from '../../access/acl.ts'
-import type { BaseServices, Draft, Entity } from '../resource.ts'
+import type { BaseServices, Entity, EntityDraft } from '../resource.ts'
 import { foreseeJson, untilWritten, updateJson } from '../store.ts'
 import type { MetadataWriter } from './metadata.ts'
 
@@ -47,7 +47,7 @@ function undefinedWhenChanged(error: unknown): undefined {
 
 /** For `prepare`: the values of a draft, with the metadata that the guard makes of what they hold. */
 export async function withGuardedMetadata(
-  { values, previous, given, applicationId }: Draft,
+  { values, previous, given, applicationId }: EntityDraft,
   guard: (change: GuardedChange) => Promise<Entity>,
 ): Promise<Entity> {
   if (values.metadata === undefined) return values

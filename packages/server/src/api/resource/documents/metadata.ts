@@ -6,7 +6,7 @@ import { type Answer, type Operation, operationUsing } from '../../http/operatio
 import { recordGuard } from '../reach.ts'
 import type { BaseServices, Resource, Store } from '../resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from '../revision.ts'
-import { type Expected, getEntity, type JsonStored, readJson, updateJson } from '../store.ts'
+import { type ExpectedRevision, getEntity, type JsonStored, readJson, updateJson } from '../store.ts'
 import { mergedAt, mergedWith, valueAt, withoutKey, withValueAt } from './json-document.ts'
 
 /** SQL for the new metadata from the old, and the top-level keys that it changes. */
@@ -14,7 +14,13 @@ export type MetadataChange = { readonly next: Sql; readonly named: readonly stri
 
 /** Customizes how metadata are written; see guarded-metadata.ts. */
 export type MetadataWriter<S extends BaseServices> = {
-  write(store: Store<S>, scope: Scope, id: string, expected: Expected, change: MetadataChange): Promise<JsonStored>
+  write(
+    store: Store<S>,
+    scope: Scope,
+    id: string,
+    expected: ExpectedRevision,
+    change: MetadataChange,
+  ): Promise<JsonStored>
   /** Keys whose members stay when PUT of the key does not name them. */
   readonly mergedKeys: readonly string[]
 }
@@ -148,7 +154,7 @@ async function update<S extends BaseServices>(
   store: Store<S>,
   scope: Scope,
   id: string,
-  expected: Expected,
+  expected: ExpectedRevision,
   change: MetadataChange,
 ): Promise<Answer> {
   if (scope.trail) scope.trail.changed = change.named.includes('auth') ? ['metadata', 'metadata.auth'] : ['metadata']

@@ -1,5 +1,5 @@
 // What a PUT makes of the fields that it leaves out.
-import type { Entity, Field, Resource } from '../resource.ts'
+import type { Entity, Resource, ResourceField } from '../resource.ts'
 import { isChangeable } from '../schemas.ts'
 
 /** PUT: required fields keep their value when they are not given, others return to their default. */
@@ -13,7 +13,7 @@ export function replacement(resource: Resource, given: Entity): Entity {
   return values
 }
 
-const staysOnReplace = (name: string, field: Field): boolean =>
+const staysOnReplace = (name: string, field: ResourceField): boolean =>
   field.required || field.isKeptOnReplace === true || field.mode === 'writeOnly' || name === 'metadata'
 
 /** What the documentation says of it. */

@@ -90,7 +90,7 @@ async function checkPort(host: string, port: number, setting: string): Promise<F
         `Correct HOST and ${setting}; ports below 1024 need AmbientCapabilities=CAP_NET_BIND_SERVICE.`,
       )
     }
-    if (await isOurs(host, port)) return ok(`A Graticule server listens on ${host}:${port}.`)
+    if (await isGraticule(host, port)) return ok(`A Graticule server listens on ${host}:${port}.`)
     return fault(`Another program listens on ${host}:${port}.`, `Stop it, or set ${setting} to another port.`)
   } finally {
     server.close()
@@ -98,7 +98,7 @@ async function checkPort(host: string, port: number, setting: string): Promise<F
 }
 
 /** A server of ours answers one of these. */
-async function isOurs(host: string, port: number): Promise<boolean> {
+async function isGraticule(host: string, port: number): Promise<boolean> {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   const texts = ['/api/v1/liveness', '/metrics'].map(async (path) => {
     const reply = await fetch(`http://${reachable}:${port}${path}`, { signal: AbortSignal.timeout(3_000) })

@@ -4,7 +4,7 @@ import type { Dialect } from '../../../query/execution/dialect.ts'
 import { type PushedTest, pushDown, type Test } from '../../../query/execution/push-down.ts'
 import { geometryWriter } from '../../../query/execution/wkb-cells.ts'
 import type { Comparison } from '../../../query/filter/expression.ts'
-import type { Column, Sample } from '../../../query/plan/plan.ts'
+import type { PlanColumn, RowSample } from '../../../query/plan/plan.ts'
 import type { Attribute, ScalarAttribute, ScalarType } from '../../../query/values/attribute.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import { isScalarType } from '../../../query/values/value.ts'
@@ -55,7 +55,7 @@ function aggregate({
   aggregate: name,
   isDistinct,
   type,
-}: Column & { attribute: Attribute }): Sql | undefined {
+}: PlanColumn & { attribute: Attribute }): Sql | undefined {
   const value = column(attribute)
   if (name === 'count' && isDistinct && attribute.type === 'json') return undefined
   if (name === 'count' && isDistinct && attribute.type === 'geometry') return undefined
@@ -143,7 +143,7 @@ function comparedAs(attribute: ScalarAttribute, values: readonly string[]): { si
 }
 
 /** Its clause takes constants only, which percentage and seed are: checked numbers. */
-function sampleSql({ percentage, method, seed }: Sample, isTable: boolean): { from: Sql; where: Sql } {
+function sampleSql({ percentage, method, seed }: RowSample, isTable: boolean): { from: Sql; where: Sql } {
   if (isTable) {
     const repeatable = seed === undefined ? '' : ` REPEATABLE (${Math.abs(Math.trunc(seed)) % 2 ** 31})`
     return { from: raw(` TABLESAMPLE ${method} (${plain(percentage)} PERCENT)${repeatable}`), where: raw('') }

@@ -5,14 +5,14 @@ import { createLoadingCache } from '../../../kernel/concurrency/loading-cache.ts
 import { partOf } from '../../../kernel/concurrency/machine-share.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 import { ApiError, invalid } from '../../../kernel/errors.ts'
-import { passwordPlace } from '../destination.ts'
-import type { DatabaseRecord, Driver, DriverServices } from '../driver.ts'
+import { passwordAssociatedData } from '../destination.ts'
+import type { DatabaseDriver, DatabaseRecord, DriverServices } from '../driver.ts'
 import { columnTraits } from './column-type.ts'
 import { filesForm } from './form-fields.ts'
 import { type Duckdb, hasDuckdb, loadDuckdb } from './package.ts'
 import { createRemoteFiles } from './remote-files.ts'
 import { httpsSource, maxFiles, type RemoteSource } from './remote-source.ts'
-import { checkS3Record, isS3, readS3Place } from './s3-record.ts'
+import { checkS3Record, isS3, readS3Location } from './s3-record.ts'
 
 const maxFolderLength = 255
 /** Letters, digits and a few signs; no name begins with a dot, so none leads out of the folder or is hidden. */
@@ -23,7 +23,7 @@ const addressForm = /^[a-z\d+.-]+:\/\//i
 const fileForm = /^(?!\.)[\p{L}\p{N}_. -]{1,200}$/u
 
 /** A folder of the application's files, or files behind an https or S3 prefix, whose GeoParquet, Parquet, CSV, JSON and .duckdb files are tables. Only read. */
-export const duckdb: Driver = {
+export const duckdb: DatabaseDriver = {
   title: 'Files: GeoParquet, Parquet, CSV, JSON, DuckDB',
   isPlatform: false,
   isWritable: false,
@@ -73,9 +73,9 @@ async function sourceOf(record: DatabaseRecord, { secrets, stream }: DriverServi
   const key = user !== '' &&
     password !== null && {
       accessKeyId: user,
-      secretAccessKey: secrets.open(password, passwordPlace(applicationId, record)),
+      secretAccessKey: secrets.open(password, passwordAssociatedData(applicationId, record)),
     }
-  return s3Source({ place: readS3Place(record), key: key || undefined, files, stream, isTable })
+  return s3Source({ location: readS3Location(record), key: key || undefined, files, stream, isTable })
 }
 
 /** One process serves one application. With fewer than two, an application would wait for another on each worker. */
@@ -157,7 +157,7 @@ async function folderOf(dataDirectory: string, { applicationId, db }: DatabaseRe
   throw new ApiError('invalid_request', `There is no folder "${db}" among the files of this application.`)
 }
 
-/** How reference systems are computed, as the platform's own database has it. */
+/** How reference systems are computed, as the platform's database has it. */
 function createProjections({ db }: DriverServices): (srid: number) => Promise<string | undefined> {
   const known = createLoadingCache<string | undefined>({ max: 1_000 })
   return (srid) =>

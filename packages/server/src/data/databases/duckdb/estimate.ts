@@ -1,5 +1,5 @@
 import proj4 from 'proj4'
-import type { Estimate } from '../../../query/execution/introspection.ts'
+import type { TableEstimate } from '../../../query/execution/introspection.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { DuckdbTable } from './package.ts'
 
@@ -8,7 +8,7 @@ export function estimateOf(
   { rows, columns }: DuckdbTable,
   geometry: Attribute | undefined,
   definition: string | undefined,
-): Estimate {
+): TableEstimate {
   const extent = columns.find(({ name }) => name === geometry?.name)?.geometry?.extent
   if (!geometry || !extent) return { rows, extent: null }
   const isDegrees = !geometry.srid || geometry.srid === 4326

@@ -110,8 +110,8 @@ async function filesOf(
 }
 
 /** What a server said of a file, by the name of the file. */
-type Index = Map<string, Known>
-type Known = { readonly url: string; readonly etag?: string; readonly modified?: string }
+type Index = Map<string, FetchedFile>
+type FetchedFile = { readonly url: string; readonly etag?: string; readonly modified?: string }
 
 /** Hidden, as all that is no table. */
 const indexName = '.index.json'
@@ -141,10 +141,10 @@ async function refreshFile(
   const { source, directory } = folder
   const path = join(directory, file)
   const url = source.addressOf(file)
-  const known = index.get(file)
-  const hasCopy = known?.url === url && (await sizeOf(path)) !== undefined
+  const guessedLayer = index.get(file)
+  const hasCopy = guessedLayer?.url === url && (await sizeOf(path)) !== undefined
   try {
-    const headers = conditions(hasCopy ? known : undefined)
+    const headers = conditions(hasCopy ? guessedLayer : undefined)
     const answer = await source.get(file, headers, AbortSignal.timeout(downloadMs))
     if (answer.status === 200) {
       await store(folder, path, answer, options)
@@ -169,7 +169,7 @@ const failed = (what: string, cause: unknown): ApiError =>
   new ApiError('upstream_failed', `${what} could not be fetched.`, { cause })
 
 /** Under which the server need not send the file again. */
-const conditions = ({ etag, modified }: Partial<Known> = {}): Record<string, string> => ({
+const conditions = ({ etag, modified }: Partial<FetchedFile> = {}): Record<string, string> => ({
   ...(etag && { 'if-none-match': etag }),
   ...(modified && { 'if-modified-since': modified }),
 })

@@ -2,7 +2,7 @@
 
 import type { Entity } from '../../../api/resource/resource.ts'
 import { invalid } from '../../../kernel/errors.ts'
-import type { S3Place } from './s3-source.ts'
+import type { S3Location } from './s3-source.ts'
 
 export const isS3 = (db: unknown): boolean => /^s3:\/\//i.test(String(db))
 
@@ -12,7 +12,7 @@ const regionForm = /^[a-z\d-]{1,40}$/
 const addressForm =
   /^s3:\/\/(?<bucket>[a-z\d](?:[a-z\d]|[.-](?=[a-z\d-])){1,61}[a-z\d])\/(?<prefix>(?:(?!\.)[\p{L}\p{N}_. =+@,-]+\/)*)$/u
 
-export function readS3Place({ db, host, metadata }: Entity): S3Place {
+export function readS3Location({ db, host, metadata }: Entity): S3Location {
   const { bucket = '', prefix = '' } = addressForm.exec(String(db))?.groups ?? {}
   const { region = defaultRegion, pathStyle } = (metadata ?? {}) as { region?: string; pathStyle?: boolean }
   const endpoint = host ? String(host) : undefined

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { type TestContext, test } from 'node:test'
 import { plainStream, s3Server } from '../../../../testing/s3-server.ts'
-import { readS3Place } from './s3-record.ts'
+import { readS3Location } from './s3-record.ts'
 import { s3Source } from './s3-source.ts'
 
 const key = { id: 'AKIATEST', secret: 'a secret/of+signs' }
@@ -14,7 +14,7 @@ async function setUp(t: TestContext, options: Parameters<typeof s3Server>[0] = {
   t.after(server.close)
   const source = (given: Partial<Parameters<typeof s3Source>[0]> = {}, db = 's3://maps/data/') =>
     s3Source({
-      place: readS3Place({ db, host: server.origin, metadata: { region: 'eu-central-1' } }),
+      location: readS3Location({ db, host: server.origin, metadata: { region: 'eu-central-1' } }),
       key: undefined,
       files: undefined,
       stream: plainStream,
@@ -56,7 +56,7 @@ test('a listing goes through all its pages, signed, and takes the tables directl
 test('the bucket is in the host name or in the path', () => {
   const addressOf = (db: string, host = '', metadata = {}) =>
     s3Source({
-      place: readS3Place({ db, host, metadata }),
+      location: readS3Location({ db, host, metadata }),
       key: undefined,
       files: [],
       stream: plainStream,
@@ -87,9 +87,9 @@ test('a refused request says what to do, in our words', async (t) => {
   await refused(signed('wrong'), /the signature does not match. Check password/)
   await refused(signed(key.secret, 'AKIAOTHER'), /does not know the access key. Check user/)
   const keyed = { key: { accessKeyId: key.id, secretAccessKey: key.secret } }
-  const elsewhere = readS3Place({ db: 's3://maps/', host: server.origin, metadata: {} })
+  const elsewhere = readS3Location({ db: 's3://maps/', host: server.origin, metadata: {} })
   await refused(
-    source({ ...keyed, place: elsewhere }),
+    source({ ...keyed, location: elsewhere }),
     /in the region eu-central-1: set metadata.region to "eu-central-1"/,
   )
   await refused(source(keyed, 's3://other/'), /there is no bucket "other"/)

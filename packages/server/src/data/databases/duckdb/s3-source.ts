@@ -6,7 +6,7 @@ import { s3Refusal } from './s3-refusal.ts'
 import { type S3Key, signedHeaders } from './s3-signature.ts'
 import { readTexts } from './s3-xml.ts'
 
-export type S3Place = {
+export type S3Location = {
   readonly bucket: string
   /** Empty, or ends with `/`. */
   readonly prefix: string
@@ -18,7 +18,7 @@ export type S3Place = {
 }
 
 type S3Options = {
-  readonly place: S3Place
+  readonly location: S3Location
   /** Absent: requests are not signed, as for public buckets. */
   readonly key: S3Key | undefined
   /** Absent: they are listed. */
@@ -33,8 +33,8 @@ const maxPages = 20
 const maxPageBytes = 8 * 1024 * 1024
 const listingMs = 60_000
 
-export function s3Source({ place, key, files, stream, isTable }: S3Options): RemoteSource {
-  const base = baseOf(place)
+export function s3Source({ location, key, files, stream, isTable }: S3Options): RemoteSource {
+  const base = baseOf(location)
   const send = async (
     path: string,
     query: Readonly<Record<string, string>>,
@@ -42,11 +42,11 @@ export function s3Source({ place, key, files, stream, isTable }: S3Options): Rem
     signal: AbortSignal,
   ) => {
     const url = new URL(`${base}${path}${searchOf(query)}`)
-    const sent = key ? await signedHeaders({ url, query, headers }, { key, region: place.region }) : headers
+    const sent = key ? await signedHeaders({ url, query, headers }, { key, region: location.region }) : headers
     return stream(url.href, { headers: sent, signal })
   }
   const refusalOf: RemoteSource['refusalOf'] = (answer) =>
-    s3Refusal(answer, { bucket: place.bucket, isSigned: key !== undefined })
+    s3Refusal(answer, { bucket: location.bucket, isSigned: key !== undefined })
 
   async function page(token: string | undefined, signal: AbortSignal): Promise<Page> {
     const query = {
@@ -54,7 +54,7 @@ export function s3Source({ place, key, files, stream, isTable }: S3Options): Rem
       delimiter: '/',
       'encoding-type': 'url',
       'max-keys': String(pageKeys),
-      prefix: place.prefix,
+      prefix: location.prefix,
       ...(token !== undefined && { 'continuation-token': token }),
     }
     const answer = await send('', query, {}, signal)
@@ -69,16 +69,18 @@ export function s3Source({ place, key, files, stream, isTable }: S3Options): Rem
     let token: string | undefined
     for (let pages = 0; pages < maxPages; pages++) {
       const { keys, next } = await page(token, signal)
-      const names = keys.flatMap((text) => (text.startsWith(place.prefix) ? [text.slice(place.prefix.length)] : []))
+      const names = keys.flatMap((text) =>
+        text.startsWith(location.prefix) ? [text.slice(location.prefix.length)] : [],
+      )
       for (const name of names.filter(isTable)) found.add(name)
       if (found.size > maxFiles) throw tooMany(`more than ${maxFiles} files of data`)
-      if (next === undefined) return found.size > 0 ? [...found] : nothing(place)
+      if (next === undefined) return found.size > 0 ? [...found] : nothing(location)
       token = next
     }
     throw tooMany(`more than ${maxPages * pageKeys} objects`)
   }
 
-  const pathOf = (file: string): string => encoded(`${place.prefix}${file}`)
+  const pathOf = (file: string): string => encoded(`${location.prefix}${file}`)
   return {
     list: async (signal) => files ?? list(signal),
     addressOf: (file) => `${base}${pathOf(file)}`,
@@ -88,7 +90,7 @@ export function s3Source({ place, key, files, stream, isTable }: S3Options): Rem
 }
 
 /** Of the bucket; ends with `/`. Certificates of Amazon cover no bucket with a dot in its name. */
-function baseOf({ bucket, region, endpoint, isPathStyle }: S3Place): string {
+function baseOf({ bucket, region, endpoint, isPathStyle }: S3Location): string {
   const { protocol, host } = new URL(
     endpoint ?? `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`,
   )
@@ -148,7 +150,7 @@ const tooMany = (what: string): ApiError =>
     `There are ${what} directly behind this prefix, which is beyond the limit. Give a longer prefix, or name the files in metadata.files.`,
   )
 
-function nothing({ bucket, prefix }: S3Place): never {
+function nothing({ bucket, prefix }: S3Location): never {
   throw new ApiError(
     'invalid_request',
     `There are no Parquet, CSV, JSON or .duckdb files directly behind s3://${bucket}/${prefix}. Folders below it are not read.`,

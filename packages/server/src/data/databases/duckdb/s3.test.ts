@@ -7,7 +7,7 @@ import { testFolder } from '../../../../../driver-duckdb/testing/folder.ts'
 import { type Tenant, type TestApp, testApp } from '../../../../testing/harness.ts'
 import { plainStream, type S3Server, s3Server } from '../../../../testing/s3-server.ts'
 import { createRemoteFiles } from './remote-files.ts'
-import { readS3Place } from './s3-record.ts'
+import { readS3Location } from './s3-record.ts'
 import { s3Source } from './s3-source.ts'
 
 // One database is enough: files are copied and read by DuckDB; where its record is stored does not matter.
@@ -31,7 +31,7 @@ describe('copies of files in a bucket', () => {
     const directory = await mkdtemp(join(tmpdir(), 's3-'))
     t.after(() => rm(directory, { recursive: true, force: true }))
     const source = s3Source({
-      place: readS3Place({ db: 's3://maps/data/', host: server.origin, metadata: {} }),
+      location: readS3Location({ db: 's3://maps/data/', host: server.origin, metadata: {} }),
       key: undefined,
       files: undefined,
       stream: plainStream,

@@ -5,7 +5,7 @@ import { openPostgres } from '../../../kernel/db/postgres/postgres.ts'
 import { guardedSession } from '../../../kernel/db/postgres/postgres-guarded.ts'
 import type { SharedConnections } from '../../../kernel/db/postgres/postgres-pool.ts'
 import { ident, quoted, type Sql, sql } from '../../../kernel/db/sql.ts'
-import type { Cell } from '../../../kernel/db/values.ts'
+import type { ResultCell } from '../../../kernel/db/values.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { asRole } from '../../../kernel/libpq/platform-server.ts'
 import type { Connection, PostgresConnection } from '../../../query/execution/connection.ts'
@@ -13,17 +13,17 @@ import { explainSelect } from '../../../query/execution/explain.ts'
 import type { ColumnFact, InspectOptions } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import { sqlTypes } from '../../../query/values/sql-type.ts'
-import { passwordPlace } from '../destination.ts'
-import type { DatabaseRecord, DriverServices, Opened } from '../driver.ts'
+import { passwordAssociatedData } from '../destination.ts'
+import type { DatabaseRecord, DriverServices, OpenDatabase } from '../driver.ts'
 import { serverSchema } from '../stand-in.ts'
 import { postgresDialect } from './dialect.ts'
 import { estimateTable } from './estimate.ts'
 import { fingerprintTable } from './fingerprint.ts'
 import { checkReadable, describeQuery, describeTable, readableName } from './introspect.ts'
 import { queryHint } from './query-hint.ts'
-import { explain, explained, explainOurs, notOurs, whenFull } from './server-errors.ts'
+import { blameExternalServer, explain, explained, explainTrusted, whenFull } from './server-errors.ts'
 import { listTables } from './tables.ts'
-import type { SqlPlace } from './tenant-sql/sql-relations.ts'
+import type { SqlContext } from './tenant-sql/sql-relations.ts'
 import { checkTenantSql, relationsOf } from './tenant-sql/tenant-sql.ts'
 import { tlsOf } from './tls.ts'
 import { serverVersions } from './versions.ts'
@@ -33,7 +33,7 @@ export async function connectInternal(
   { db, secrets, platform, poolSize }: DriverServices,
   shared: SharedConnections,
   { applicationId }: DatabaseRecord,
-): Promise<Opened> {
+): Promise<OpenDatabase> {
   const password = secrets.derive(`tenant ${applicationId}`)
   const [row] = await db.query<{ role: string }>(
     sql`SELECT svc.open_tenant(${applicationId}::uuid, ${password}) AS role`,
@@ -55,9 +55,9 @@ export async function connectServer(
   { secrets, resolve, poolSize }: DriverServices,
   shared: SharedConnections,
   record: DatabaseRecord,
-): Promise<Opened> {
+): Promise<OpenDatabase> {
   const { host, port, user, applicationId } = record
-  const password = record.password ? secrets.open(record.password, passwordPlace(applicationId, record)) : ''
+  const password = record.password ? secrets.open(record.password, passwordAssociatedData(applicationId, record)) : ''
   const address = await resolve({ host, port })
   const ssl = tlsOf(record, address)
   const definition = `${record.id} ${record.revision}`
@@ -66,12 +66,14 @@ export async function connectServer(
   const { schema, select } = selectOn(db, serverSchema)
   // Its user may write, so everything runs in a read-only transaction.
   const connection = connectionOf({
-    isForeign: true,
+    isExternal: true,
     schema,
     server,
     settings: settingsOf(schema),
     async select(statement, { atMost, ...options }) {
-      const { batches, ...rest } = await select(statement, { ...options, inTransaction: true }).catch(notOurs)
+      const { batches, ...rest } = await select(statement, { ...options, inTransaction: true }).catch(
+        blameExternalServer,
+      )
       const mostRows = atMost ?? Number.POSITIVE_INFINITY
       const mostBytes = options.isStream ? Number.POSITIVE_INFINITY : maxCollectedBytes
       return { ...rest, batches: bounded(batches, mostRows, mostBytes) }
@@ -80,7 +82,7 @@ export async function connectServer(
   return { connection, writable: { db, schema }, close: () => db.close() }
 }
 
-const sqlPlace = ({ schema, catalog }: PostgresConnection): SqlPlace => ({ schema, isShared: catalog !== undefined })
+const sqlPlace = ({ schema, catalog }: PostgresConnection): SqlContext => ({ schema, isShared: catalog !== undefined })
 
 /** In the platform's database whoever names a table must be able to read it, before anything is said of it. */
 async function describeTenantQuery(
@@ -95,17 +97,17 @@ async function describeTenantQuery(
 
 async function projectionText(postgres: PostgresConnection, srid: number, options: SelectOptions) {
   const statement = sql`SELECT proj4text FROM spatial_ref_sys WHERE srid = ${srid}::int4`
-  const { batches } = await postgres.select(statement, { ...options, atMost: 1, isOurs: true })
+  const { batches } = await postgres.select(statement, { ...options, atMost: 1, isTrusted: true })
   const [text] = (await Array.fromAsync(batches)).flat(2)
   return text?.trim() || undefined
 }
 
 /** What every Connection has, by PostgreSQL's own means. */
 export function connectionOf(postgres: PostgresConnection): Connection {
-  const { schema, isForeign } = postgres
+  const { schema, isExternal } = postgres
   return {
     schema,
-    ...(isForeign && { isForeign }),
+    ...(isExternal && { isExternal }),
     postgres,
     async select(statement, options) {
       const { columns, batches } = await postgres.select(statement, options)
@@ -130,7 +132,7 @@ export function connectionOf(postgres: PostgresConnection): Connection {
   }
 }
 
-/** Of an answer that is not streamed to a client: a foreign server may send rows without end, whatever was asked. */
+/** Of an answer that is not streamed to a client: an external server may send rows without end, whatever was asked. */
 const maxCollectedBytes = 16 << 20
 
 function bounded(batches: Batches, mostRows: number, mostBytes: number): Batches {
@@ -140,7 +142,7 @@ function bounded(batches: Batches, mostRows: number, mostBytes: number): Batches
   return batches
 }
 
-function batchCounter(mostRows: number, mostBytes: number): (batch: Cell[][]) => void {
+function batchCounter(mostRows: number, mostBytes: number): (batch: ResultCell[][]) => void {
   let rows = 0
   let bytes = 0
   return (batch) => {
@@ -153,20 +155,20 @@ function batchCounter(mostRows: number, mostBytes: number): (batch: Cell[][]) =>
 }
 
 async function* countedStream(
-  batches: AsyncIterable<Cell[][]>,
-  count: (batch: Cell[][]) => void,
-): AsyncGenerator<Cell[][]> {
+  batches: AsyncIterable<ResultCell[][]>,
+  count: (batch: ResultCell[][]) => void,
+): AsyncGenerator<ResultCell[][]> {
   try {
     for await (const batch of batches) {
       count(batch)
       yield batch
     }
   } catch (error) {
-    notOurs(error)
+    blameExternalServer(error)
   }
 }
 
-const lengthOf = (batch: Cell[][]): number =>
+const lengthOf = (batch: ResultCell[][]): number =>
   batch.reduce((sum, cells) => sum + cells.reduce((all, cell) => all + (cell?.length ?? 0), 0), 0)
 
 /** For connections that are used outside of a guarded query. */
@@ -178,7 +180,9 @@ function selectOn(db: Db, schema: string, role?: string): Pick<PostgresConnectio
     schema,
     async select(statement, options) {
       const guarded = { ...options, schema, ...(role !== undefined && { role }) }
-      const { batches, ...rest } = await db.guarded(statement, guarded).catch(options.isOurs ? explainOurs : explain)
+      const { batches, ...rest } = await db
+        .guarded(statement, guarded)
+        .catch(options.isTrusted ? explainTrusted : explain)
       return { ...rest, batches: explained(batches) }
     },
   }

@@ -1,15 +1,15 @@
 import { type Sql, sql } from '../../../kernel/db/sql.ts'
-import type { Dialect, Shape } from '../../../query/execution/dialect.ts'
+import type { Dialect, GeometryForm } from '../../../query/execution/dialect.ts'
 import { located, postgresSql } from '../../../query/execution/postgres-sql.ts'
 import { jsonWriter } from '../../../query/formats/json.ts'
-import type { Column } from '../../../query/plan/plan.ts'
+import type { PlanColumn } from '../../../query/plan/plan.ts'
 import type { Attribute, AttributeType } from '../../../query/values/attribute.ts'
 
 /** PostgreSQL with PostGIS carries out whole plans. */
 export const postgresDialect: Dialect = { ...postgresSql, transferSql, reading: canonicalOf }
 
 /** Values whose text form is PostgreSQL's own alone travel in one that everybody reads. */
-function transferSql({ type, attribute, aggregate }: Column, value: Sql, { geometry, srid }: Shape): Sql {
+function transferSql({ type, attribute, aggregate }: PlanColumn, value: Sql, { geometry, srid }: GeometryForm): Sql {
   if (type === 'geometry' && attribute && !aggregate) {
     const isThere = !attribute.mixed && (attribute.srid || 4326) === srid
     const place = isThere ? located(attribute) : sql`ST_Transform(${located(attribute)}, ${srid}::int4)`
@@ -38,7 +38,7 @@ function itemsSql(itemType: AttributeType | undefined, value: Sql, srid: number)
 
 type Change = (cell: string) => string
 
-function canonicalOf({ type, attribute }: Column): Change | undefined {
+function canonicalOf({ type, attribute }: PlanColumn): Change | undefined {
   const itemType = attribute?.itemType
   if (type === 'boolean') return (cell) => (cell === 't' ? 'true' : 'false')
   if (type === 'datetime') return isoOf

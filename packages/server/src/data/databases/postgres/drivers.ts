@@ -1,7 +1,7 @@
 import type { Entity } from '../../../api/resource/resource.ts'
 import { createSharedConnections } from '../../../kernel/db/postgres/postgres-pool.ts'
 import { invalid } from '../../../kernel/errors.ts'
-import type { Driver } from '../driver.ts'
+import type { DatabaseDriver } from '../driver.ts'
 import { columnTraits } from './column-type.ts'
 import { connectInternal, connectServer } from './connect.ts'
 import { readConnectionString } from './connection-string.ts'
@@ -9,12 +9,12 @@ import { serverForm } from './form-fields.ts'
 import { readTls } from './tls.ts'
 
 /** To all external servers together. They take no slot on the platform's server, only memory of this one. */
-const maxForeign = 200
+const maxExternal = 200
 
 const engines = ['PostgreSQL', 'PostGIS']
 
 /** The schema of the application in the platform's database. */
-export const internal: Driver = {
+export const internal: DatabaseDriver = {
   title: 'Internal: a place in the platform’s own database',
   isPlatform: true,
   isWritable: true,
@@ -37,7 +37,7 @@ export const internal: Driver = {
 }
 
 /** Any server that the application can reach. */
-export const postgres: Driver = {
+export const postgres: DatabaseDriver = {
   title: 'PostgreSQL, PostGIS',
   isPlatform: false,
   isWritable: true,
@@ -54,7 +54,7 @@ export const postgres: Driver = {
     return { fields, metadata: ssl === undefined ? {} : { ssl } }
   },
   start(services) {
-    const shared = createSharedConnections(maxForeign, { leavesRoom: true })
+    const shared = createSharedConnections(maxExternal, { leavesRoom: true })
     return {
       keyOf: ({ id, revision }) => `${id} ${revision}`,
       connect: (record) => connectServer(services, shared, record),

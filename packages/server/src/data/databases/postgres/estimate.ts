@@ -1,6 +1,6 @@
 import { raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { PostgresConnection } from '../../../query/execution/connection.ts'
-import type { Estimate } from '../../../query/execution/introspection.ts'
+import type { TableEstimate } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import { catalogOf, facts, roleOf, rowEstimate, tableName } from './introspect.ts'
@@ -15,7 +15,7 @@ export async function estimateTable(
   source: string,
   geometry: Attribute | undefined,
   options: SelectOptions,
-): Promise<Estimate> {
+): Promise<TableEstimate> {
   const { schema, name } = tableName(source, connection.schema)
   const role = roleOf(connection)
   const statement = sql`
@@ -23,7 +23,7 @@ export async function estimateTable(
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'm', 'p') AND NOT c.relrowsecurity
       AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')`
-  const [row] = await facts(catalogOf(connection), { ...options, isOurs: true }, statement)
+  const [row] = await facts(catalogOf(connection), { ...options, isTrusted: true }, statement)
   return readEstimate(row)
 }
 
@@ -45,7 +45,7 @@ const isIndexed = (geometry: Attribute | undefined): Sql => sql`EXISTS (
     AND a.attname = ${geometry?.name ?? ''})`
 
 /** Statistics reach a little beyond what they are of. */
-function readEstimate(row: Readonly<Record<string, string | null>> | undefined): Estimate {
+function readEstimate(row: Readonly<Record<string, string | null>> | undefined): TableEstimate {
   const { rows = null, extent = null, indexed = null } = row ?? {}
   const [west = 0, south = 0, east = 0, north = 0] = extent === null ? [] : (JSON.parse(extent) as number[])
   const corners = [west, Math.max(-90, south), east, Math.min(90, north)].map((degrees) => Number(degrees.toFixed(6)))

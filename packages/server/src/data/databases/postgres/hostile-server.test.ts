@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import { type Tenant, type TestApp, testApp } from '../../../../testing/harness.ts'
 import {
   authenticationOk,
+  type ClientMessage,
   complete,
-  type Heard,
   isSslRequest,
   loggedIn,
   lying,
@@ -196,7 +196,7 @@ describe('a hostile database server', () => {
       }
       socket.on('drain', pour)
       let statements = 0
-      return ({ code }: Heard) => {
+      return ({ code }: ClientMessage) => {
         if (code === '') return void socket.write(loggedIn)
         if (code !== 'Q' && code !== 'S') return
         // The settings of the session and of the transaction are answered as they should be.
@@ -215,7 +215,8 @@ describe('a hostile database server', () => {
     const drip: Talk = (socket) => {
       const timer = setInterval(() => socket.writable && socket.write('x'), 5)
       socket.on('close', () => clearInterval(timer))
-      return ({ code }: Heard) => code === '' && void socket.write(Buffer.concat([loggedIn, lying('N', 60_000)]))
+      return ({ code }: ClientMessage) =>
+        code === '' && void socket.write(Buffer.concat([loggedIn, lying('N', 60_000)]))
     }
     const { body, ms } = await attack(drip)
     assert.equal(body.ok, false)
@@ -256,7 +257,7 @@ describe('a hostile database server', () => {
     'a refusal': Buffer.from('N'),
   })) {
     test(`that answers a request for TLS with ${what} is not spoken to in clear`, async () => {
-      const heard: Heard[] = []
+      const heard: ClientMessage[] = []
       const talk: Talk = (socket) => (one) => {
         heard.push(one)
         if (isSslRequest(one)) socket.write(answer)

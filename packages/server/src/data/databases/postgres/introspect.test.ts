@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ApiError } from '../../../kernel/errors.ts'
 import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
-import type { Means } from '../../datasets/dataset-type.ts'
+import type { SourceContext } from '../../datasets/dataset-type.ts'
 import { tableType } from '../../datasets/types/table.ts'
 import { connectionOf } from './connect.ts'
 import { describeTable } from './introspect.ts'
@@ -45,7 +45,7 @@ test('no table of another application, the service or the system is described or
     await assert.rejects(describeTable(connection, source, { timeoutMs: 1000 }), isAbsent, source)
     const dataset = { source, attributes: [], metadata: {} } as unknown as Dataset
     await assert.rejects(
-      tableType.open(dataset, { connect: async () => connectionOf(connection) } as Means, {}),
+      tableType.open(dataset, { connect: async () => connectionOf(connection) } as SourceContext, {}),
       isAbsent,
       source,
     )

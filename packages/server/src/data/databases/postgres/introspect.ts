@@ -73,7 +73,7 @@ async function describeNow(
     ...geometryOf(row.type ?? '', Number(row.modifier)),
   }))
   return {
-    columns: await sampled(connection, { ...options, isOurs: true }, from, columns),
+    columns: await sampled(connection, { ...options, isTrusted: true }, from, columns),
     bytes: Math.max(Number(table.bytes), Number(table.parts)),
     rowEstimate: readRowEstimate(table.rows),
     isTable: 'rmp'.includes(table.relkind ?? 'v'),

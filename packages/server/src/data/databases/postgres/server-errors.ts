@@ -4,7 +4,7 @@ import {
   codeOf,
   inUse,
   isAuthorsFault,
-  isForeignServerFault,
+  isExternalServerFault,
   isPassing,
   isRefused,
   isTableChanged,
@@ -30,9 +30,9 @@ export function whenFull(full: PoolFull): ApiError {
 }
 
 /** Whatever somebody else's server does is no fault of this one. */
-export function notOurs(error: unknown): never {
+export function blameExternalServer(error: unknown): never {
   if (error instanceof ApiError && (error.code !== 'unavailable' || isForLater(error.cause))) throw error
-  if (isForeignServerFault(error)) throw new ApiError('upstream_failed', error.message, { cause: error })
+  if (isExternalServerFault(error)) throw new ApiError('upstream_failed', error.message, { cause: error })
   if (!(error instanceof Error)) throw error
   const detail = error instanceof ApiError ? 'The database cannot be reached.' : 'The database server failed.'
   throw new ApiError('upstream_failed', detail, { cause: error.cause ?? error })
@@ -71,7 +71,7 @@ export function explain(error: unknown): never {
 }
 
 /** The same for a statement that no tenant has written a part of: what it names was there when its dataset was stored. */
-export function explainOurs(error: unknown): never {
+export function explainTrusted(error: unknown): never {
   if (isVanished(error)) throw inUse(error)
   if (isTableChanged(error)) throw tableChanged(error)
   explain(error)

@@ -22,7 +22,7 @@ export async function listTables(
   signal: AbortSignal,
 ): Promise<TableInfo[]> {
   const ask = connection.catalog ?? connection.select
-  const options = { timeoutMs, signal, atMost: page.limit, isOurs: true }
+  const options = { timeoutMs, signal, atMost: page.limit, isTrusted: true }
   try {
     const { batches } = await ask(tablesSql(connection, page), options)
     const tables: TableInfo[] = []

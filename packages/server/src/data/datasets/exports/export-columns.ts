@@ -1,7 +1,7 @@
 // What an export is told of its columns beyond their types.
 import type { OutputColumn } from '../../../query/formats/cell.ts'
 import type { ExportColumn } from '../../../query/formats/exports/export-order.ts'
-import type { Column } from '../../../query/plan/plan.ts'
+import type { PlanColumn } from '../../../query/plan/plan.ts'
 import type { Dataset } from '../dataset-record.ts'
 
 export function exportColumns(columns: readonly OutputColumn[], dataset: Dataset): ExportColumn[] {
@@ -9,7 +9,7 @@ export function exportColumns(columns: readonly OutputColumn[], dataset: Dataset
   return columns.map((column) => exportColumn(column, dbTypes))
 }
 
-function exportColumn(column: Column, dbTypes: ReadonlyMap<string, string>): ExportColumn {
+function exportColumn(column: PlanColumn, dbTypes: ReadonlyMap<string, string>): ExportColumn {
   const { name, type, attribute, aggregate, distanceTo } = column
   if (!attribute || aggregate || distanceTo) return { name, type }
   const dbType = dbTypes.get(attribute.name) ?? ''

@@ -11,9 +11,9 @@ import {
 } from '../../../../testing/compare-exports.ts'
 import {
   type ExportApp,
+  type ExportedFeature,
+  type ExportedGeometry,
   exportApp,
-  type Feature,
-  type Geometry,
   gdalFeatures,
   gdalInfo,
 } from '../../../../testing/exports.ts'
@@ -29,7 +29,7 @@ const files = formatNames.filter((name) => !['json', 'geojson', 'csv'].includes(
 const pathFor = (path: string): string => (path.endsWith('.zip') ? `/vsizip/${path}` : path)
 const save = (format: FormatName, query: string, id?: string): Promise<string> =>
   app.save(`a.${answerFormats[format].extension}`, `format=${format}&${query}`, id)
-const byId = (features: Feature[]): Feature[] =>
+const byId = (features: ExportedFeature[]): ExportedFeature[] =>
   features.toSorted((a, b) => Number(a.properties.id) - Number(b.properties.id))
 
 /** JSON writes NaN as text, and GDAL leaves it out of the GeoJSON that it makes for us. */
@@ -122,7 +122,7 @@ describe('an export equals the JSON answer row for row', () => {
     const rows = await app.rows()
     const found = (await duckdbRows(select)).map(({ geom, bbox, ...properties }, index) => {
       assert.equal(bbox === null, geom === null)
-      const isSame = spaceless(geom as string | null) === spaceless(wktOf(rows[index]?.geom as Geometry | null))
+      const isSame = spaceless(geom as string | null) === spaceless(wktOf(rows[index]?.geom as ExportedGeometry | null))
       return { geometry: isSame ? (rows[index]?.geom as null) : null, properties }
     })
     assertSameRows(found, rows, { at: microsecondsOf, local: microsecondsOf, raw: asHex, doc: asJsonText })
@@ -159,7 +159,7 @@ function microsecondsOf(value: unknown): number {
 const spaceless = (text: string | null): string | null => text?.replaceAll(/[() ,]+/g, ' ').trim() ?? null
 
 /** Type and numbers of a geometry, as in WKT. */
-const wktOf = (geometry: Geometry | null): string | null =>
+const wktOf = (geometry: ExportedGeometry | null): string | null =>
   geometry && `${geometry.type.toUpperCase()} ${(geometry.coordinates as number[]).flat(9).join(' ')}`
 
 /** The geometries as CSV has them. */

@@ -9,7 +9,7 @@ import type { ExportOrder } from '../../../query/formats/exports/export-order.ts
 import type { Plan } from '../../../query/plan/plan.ts'
 import type { DataVersions } from '../data-versions.ts'
 import type { Dataset } from '../dataset-record.ts'
-import type { Answered, Given } from '../dataset-type.ts'
+import type { ParameterValues, SourceRows } from '../dataset-type.ts'
 import { type AnswerBody, streamAnswer } from '../queries/stream-answer.ts'
 import type { StreamSlots } from '../queries/stream-slots.ts'
 import { exportColumns } from './export-columns.ts'
@@ -37,9 +37,9 @@ export type ExportQuery = {
   readonly plan: Plan
   readonly srid: number
   /** The values of the dataset's own parameters. */
-  readonly given: Given
+  readonly inputs: ParameterValues
   readonly filename: string | undefined
-  begin(signal: AbortSignal): Promise<Answered>
+  begin(signal: AbortSignal): Promise<SourceRows>
 }
 
 /**
@@ -72,7 +72,7 @@ export async function exportAnswer(
 
 async function keyOf(
   { versions }: Exports,
-  { format, dataset, plan, srid, given }: ExportQuery,
+  { format, dataset, plan, srid, inputs: given }: ExportQuery,
 ): Promise<{ key: ExportKey; isWatched: boolean }> {
   const { id, applicationId, revision } = dataset
   const version = await versions.exactly(dataset)
@@ -106,7 +106,7 @@ function fileWriter(exports: Exports, slots: StreamSlots, query: ExportQuery) {
 async function streamBody(
   exports: Exports,
   query: ExportQuery,
-  { columns, batches }: Answered,
+  { columns, batches }: SourceRows,
   signal: AbortSignal,
 ): Promise<AnswerBody> {
   const order = await orderOf(exports, query, columns)

@@ -1,11 +1,11 @@
 // The job that a memory source's thread runs: parse an answer and run a plan on its rows.
 import { ApiError } from '../../../kernel/errors.ts'
-import { planBatches, type RowShape } from '../../../query/execution/plan-rows.ts'
+import { planBatches, type RowNotation } from '../../../query/execution/plan-rows.ts'
 import { rowReader } from '../../../query/execution/wkb-cells.ts'
 import type { Filter } from '../../../query/filter/filter-tree.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
 import { positionsOf } from '../../../query/geometry/geojson.ts'
-import type { Column, Plan } from '../../../query/plan/plan.ts'
+import type { Plan, PlanColumn } from '../../../query/plan/plan.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { AttributeDto } from '../attribute-dto.ts'
@@ -29,14 +29,14 @@ export type CellsAnswer = {
 }
 
 /** Plain data, so that it can be posted to a thread. Without a plan, the job infers the attributes. */
-export type QueryJob = { readonly answer: SourceAnswer; readonly plan: Plan; readonly shape: RowShape }
+export type QueryJob = { readonly answer: SourceAnswer; readonly plan: Plan; readonly shape: RowNotation }
 export type InspectJob = { readonly answer: SourceAnswer }
-export type Job = QueryJob | InspectJob
+export type MemoryJob = QueryJob | InspectJob
 
 const light = { bytes: 64 * 1024, rows: 500, columns: 100, positions: 5 }
 
 /** Whether running the job takes no longer than posting it to a thread. */
-export function isLight(job: Job): boolean {
+export function isLight(job: MemoryJob): boolean {
   const { answer } = job
   if (answer.kind === 'cells' ? !areLight(answer.cells) : answer.body.length > light.bytes) return false
   if (!('plan' in job)) return true
@@ -52,7 +52,7 @@ function areLight(cells: CellsAnswer['cells']): boolean {
   return length <= light.bytes
 }
 
-const isLightColumn = ({ distanceTo }: Column): boolean => !distanceTo || distanceTo.type === 'Point'
+const isLightColumn = ({ distanceTo }: PlanColumn): boolean => !distanceTo || distanceTo.type === 'Point'
 
 function isLightFilter(filter: Filter): boolean {
   switch (filter.kind) {

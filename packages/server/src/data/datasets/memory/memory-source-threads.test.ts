@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../../kernel/errors.ts'
-import { parsePlan, type Query } from '../../../query/plan/plan.ts'
+import { parsePlan, type QueryRequest } from '../../../query/plan/plan.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import { type QueryJob, queryAnswer } from './memory-source-job.ts'
 import { createMemoryThreads } from './memory-source-threads.ts'
@@ -22,7 +22,7 @@ const rows = (count: number) =>
     name: `name ${(id * 7919) % 10_007}`,
     geometry: { type: 'Point', coordinates: [(id % 360) - 180, (id % 170) - 85] },
   }))
-const jobOf = (answer: unknown, query: Query = {}): QueryJob => ({
+const jobOf = (answer: unknown, query: QueryRequest = {}): QueryJob => ({
   answer: {
     kind: 'document',
     body: Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)),

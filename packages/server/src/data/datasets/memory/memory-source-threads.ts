@@ -4,12 +4,12 @@ import { startThread } from '../../../kernel/concurrency/channel.ts'
 import { type MachineShare, partOf, wholeMachine } from '../../../kernel/concurrency/machine-share.ts'
 import { createWorkerPool, type WorkerPool } from '../../../kernel/concurrency/worker-pool.ts'
 import { ApiError } from '../../../kernel/errors.ts'
-import type { Job } from './memory-source-job.ts'
-import type { Batch, Order } from './memory-source-worker.ts'
+import type { MemoryJob } from './memory-source-job.ts'
+import type { EncodedBatch, MemoryTask } from './memory-source-worker.ts'
 
 /** Runs jobs outside the event loop, a few at a time. */
 export type MemoryThreads = {
-  run(job: Job, options: RunOptions): Promise<Batches>
+  run(job: MemoryJob, options: RunOptions): Promise<Batches>
   close(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ const heapMb = 512
 export function createMemoryThreads(share: MachineShare = wholeMachine): MemoryThreads {
   const script = new URL('./memory-source-worker.ts', import.meta.url)
   const stopping = (): ApiError => new ApiError('shutting_down', 'The server is stopping.')
-  const pool = createWorkerPool<Order, void, Batch>({
+  const pool = createWorkerPool<MemoryTask, void, EncodedBatch>({
     start: () => startThread(script, { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
     size: partOf(threads, share),
     depth: 1,
@@ -47,11 +47,11 @@ export function createMemoryThreads(share: MachineShare = wholeMachine): MemoryT
   }
 }
 
-type Pool = WorkerPool<Order, void, Batch>
+type Pool = WorkerPool<MemoryTask, void, EncodedBatch>
 
 /** Starts a job. It ends when the caller stops reading. */
-function begin(pool: Pool, job: Job, owner: string, limit: AbortController, signal: AbortSignal | undefined) {
-  const unread: Batch[] = []
+function begin(pool: Pool, job: MemoryJob, owner: string, limit: AbortController, signal: AbortSignal | undefined) {
+  const unread: EncodedBatch[] = []
   let state: 'running' | 'done' | { readonly error: unknown } = 'running'
   let tellRead: (message: unknown) => void = () => {}
   let wake = (): void => {}
@@ -85,7 +85,7 @@ function begin(pool: Pool, job: Job, owner: string, limit: AbortController, sign
   async function* read(): AsyncGenerator<unknown> {
     try {
       for (await until(1); unread.length > 0; await until(1)) {
-        const batch = unread.shift() as Batch
+        const batch = unread.shift() as EncodedBatch
         if (state === 'running') tellRead(batch.length)
         yield JSON.parse(new TextDecoder().decode(batch))
         // Yields to the event loop between batches.

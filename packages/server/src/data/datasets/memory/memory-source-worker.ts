@@ -1,16 +1,17 @@
 // The worker thread of memory-source-threads.ts.
+
+import { lowerThreadPriority } from '../../../kernel/concurrency/priority.ts'
 import { serveRequests } from '../../../kernel/concurrency/serve-requests.ts'
-import { stepBack } from '../../../kernel/concurrency/step-back.ts'
-import { inspectAnswer, type Job, queryAnswer } from './memory-source-job.ts'
+import { inspectAnswer, type MemoryJob, queryAnswer } from './memory-source-job.ts'
 
 /** A job, and the most bytes of its batches that may be unread. */
-export type Order = { readonly job: Job; readonly unreadBytes: number }
+export type MemoryTask = { readonly job: MemoryJob; readonly unreadBytes: number }
 
 /** The JSON of cells or of the inferred attributes. The receiver acknowledges the bytes it has read. */
-export type Batch = Uint8Array<ArrayBuffer>
+export type EncodedBatch = Uint8Array<ArrayBuffer>
 
-stepBack()
-serveRequests<Order>(async ({ job, unreadBytes }, { notify, onMessage }) => {
+lowerThreadPriority()
+serveRequests<MemoryTask>(async ({ job, unreadBytes }, { notify, onMessage }) => {
   let unread = 0
   let onRead = (): void => {}
   onMessage((bytes) => {
@@ -19,7 +20,7 @@ serveRequests<Order>(async ({ job, unreadBytes }, { notify, onMessage }) => {
   })
   for (const batch of 'plan' in job ? queryAnswer(job) : [inspectAnswer(job)]) {
     while (unread > unreadBytes) await new Promise<void>((resolve) => (onRead = resolve))
-    const bytes: Batch = new TextEncoder().encode(JSON.stringify(batch))
+    const bytes: EncodedBatch = new TextEncoder().encode(JSON.stringify(batch))
     unread += bytes.length
     notify(bytes, [bytes.buffer])
   }

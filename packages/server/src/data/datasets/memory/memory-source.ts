@@ -4,23 +4,23 @@ import { type Batches, queryTimeout } from '../../../kernel/db/guarded.ts'
 import { ApiError, invalid } from '../../../kernel/errors.ts'
 import type { AttributeDto } from '../attribute-dto.ts'
 import type { DatasetDraft } from '../dataset-record.ts'
-import type { DatasetType, Given, Means } from '../dataset-type.ts'
+import type { DatasetType, ParameterValues, SourceContext } from '../dataset-type.ts'
 import { readParameters } from '../parameters.ts'
 import type { MemoryOptions } from './memory-options.ts'
 import type { InspectJob, QueryJob, SourceAnswer } from './memory-source-job.ts'
 
-export type Limits = { timeoutMs: number; signal?: AbortSignal }
+export type ReadLimits = { timeoutMs: number; signal?: AbortSignal }
 
 /** Requests all rows of a source. `given` is undefined on inspection, when there is no caller. */
-export type Ask = (
+export type ReadAllRows = (
   options: MemoryOptions,
   dataset: DatasetDraft,
-  given: Given | undefined,
-  limits: Limits,
+  inputs: ParameterValues | undefined,
+  limits: ReadLimits,
 ) => Promise<SourceAnswer>
 
 /** Inspects and opens types that are asked for rows. */
-export const memoryType = (ask: Ask): Pick<DatasetType, 'inspect' | 'open'> => ({
+export const memoryType = (ask: ReadAllRows): Pick<DatasetType, 'inspect' | 'open'> => ({
   async inspect(dataset, { memory }, limits) {
     const rest = remaining(limits)
     const answer = await ask(memory, dataset, undefined, limits).catch(explain)
@@ -42,7 +42,7 @@ export const memoryType = (ask: Ask): Pick<DatasetType, 'inspect' | 'open'> => (
 })
 
 /** One time limit shared by consecutive steps. */
-function remaining(limits: Limits): () => Limits {
+function remaining(limits: ReadLimits): () => ReadLimits {
   const end = performance.now() + limits.timeoutMs
   return () => ({ ...limits, timeoutMs: Math.max(1, Math.ceil(end - performance.now())) })
 }
@@ -51,7 +51,7 @@ export async function queryRows(
   { threads }: Pick<MemoryOptions, 'threads'>,
   { applicationId }: Pick<DatasetDraft, 'applicationId'>,
   job: QueryJob,
-  limits: Limits,
+  limits: ReadLimits,
 ): Promise<{ batches: Batches }> {
   const { isLight, queryAnswer } = await import('./memory-source-job.ts')
   if (isLight(job)) return { batches: [...queryAnswer(job)] }
@@ -63,7 +63,7 @@ async function inspectRows(
   { threads }: MemoryOptions,
   { applicationId }: DatasetDraft,
   job: InspectJob,
-  limits: Limits,
+  limits: ReadLimits,
 ): Promise<AttributeDto[]> {
   const { inspectAnswer, isLight } = await import('./memory-source-job.ts')
   if (isLight(job)) return inspectAnswer(job)
@@ -73,7 +73,7 @@ async function inspectRows(
 }
 
 /** The PROJ definition of a reference system, from the dataset's database. */
-async function definitionOf(srid: number, connect: Means['connect'], limits: Limits): Promise<string> {
+async function definitionOf(srid: number, connect: SourceContext['connect'], limits: ReadLimits): Promise<string> {
   const connection = await connect()
   const definition = await connection.projection(srid, limits)
   if (!definition)
@@ -97,8 +97,8 @@ const pathOf = ({ message }: ApiError): string =>
 export function parameterValues(
   dataset: DatasetDraft,
   names: readonly string[],
-  given: Given | undefined,
+  inputs: ParameterValues | undefined,
 ): Record<string, string | null> {
-  const values = readParameters(dataset.metadata.parameters, names, given)
+  const values = readParameters(dataset.metadata.parameters, names, inputs)
   return Object.fromEntries([...values].map(([name, { value }]) => [name, value]))
 }

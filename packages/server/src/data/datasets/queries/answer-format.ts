@@ -1,6 +1,6 @@
 // The columns and the writer of an answer, by its format.
 import { answerFormat, type FormatName, type TextFormat } from '../../../query/formats/answer-formats.ts'
-import type { Format, OutputColumn } from '../../../query/formats/cell.ts'
+import type { OutputColumn, RowFormat } from '../../../query/formats/cell.ts'
 import { csvFormat } from '../../../query/formats/csv.ts'
 import { geojsonFormat } from '../../../query/formats/geojson.ts'
 import { geojsonSeqFormat } from '../../../query/formats/geojson-seq.ts'
@@ -35,7 +35,7 @@ function keyOf({ attributes }: Dataset): string | undefined {
 export function formatOf(
   { name, isDownload, dataset, plan }: { name: TextFormat; isDownload: boolean; dataset: Dataset; plan: Plan },
   columns: readonly OutputColumn[],
-): Format {
+): RowFormat {
   if (name === 'csv') return csvFormat(columns, isDownload)
   if (name === 'json') return jsonFormat(columns)
   const shown = new Set(plan.columns.map((column) => column.name))

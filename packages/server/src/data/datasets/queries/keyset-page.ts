@@ -7,9 +7,9 @@ import { invalid } from '../../../kernel/errors.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
 import { completeOrder, whyNotByKey } from '../../../query/plan/keyset.ts'
 import { decodeCursor, encodeCursor, type Walk } from '../../../query/plan/page-cursor.ts'
-import type { Column, Plan } from '../../../query/plan/plan.ts'
+import type { Plan, PlanColumn } from '../../../query/plan/plan.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
-import type { Answered } from '../dataset-type.ts'
+import type { SourceRows } from '../dataset-type.ts'
 
 /** A page is buffered until its last row is known, because the cursor goes into a header. */
 const maxPageRows = 1_000
@@ -18,9 +18,9 @@ const maxPageRows = 1_000
 const maxPageLength = 8 * 1024 * 1024
 
 /** The cursor parameter; empty for the first page. */
-export type GivenCursor = { readonly text: string; readonly path: string }
+export type CursorParameter = { readonly text: string; readonly path: string }
 
-type Asked = { readonly plan: Plan; readonly key: readonly Attribute[]; readonly datasetId: string }
+type PageRequest = { readonly plan: Plan; readonly key: readonly Attribute[]; readonly datasetId: string }
 
 /** One page. */
 export type KeysetPage = {
@@ -31,11 +31,11 @@ export type KeysetPage = {
   /** The plan for the source: one extra row, and the sort values. */
   widen(shown: Plan): Plan
   /** Strips what `widen` added from the answer. */
-  read(answered: Answered): Promise<ReadPage>
+  read(answered: SourceRows): Promise<ReadPage>
 }
 
 export type ReadPage = {
-  readonly answered: Answered
+  readonly answered: SourceRows
   /** The cursor of the next page, if there is one. That of a page too large to be buffered counts rows. */
   readonly next: string | undefined
   /** Set if the page was buffered: the number of its rows. */
@@ -46,8 +46,8 @@ export type ReadPage = {
 
 /** Undefined if the query cannot be paged by key; if the caller sent a cursor, that is a 400 with the reason. */
 export function keysetPage(
-  { plan: asked, key, datasetId }: Asked,
-  cursor: GivenCursor | undefined,
+  { plan: asked, key, datasetId }: PageRequest,
+  cursor: CursorParameter | undefined,
   maxRows = maxPageRows,
 ): KeysetPage | undefined {
   const limit = asked.limit ?? (cursor ? maxPageRows : 0)
@@ -62,7 +62,12 @@ export function keysetPage(
   return createPage({ ...plan, ...start }, walk, { passed, limit })
 }
 
-function checkGiven({ limit, offset }: Plan, { path }: GivenCursor, reason: string | undefined, maxRows: number): void {
+function checkGiven(
+  { limit, offset }: Plan,
+  { path }: CursorParameter,
+  reason: string | undefined,
+  maxRows: number,
+): void {
   if (reason !== undefined) throw invalid(path, `is not possible: ${reason}. Use limit and offset`)
   if (offset > 0) throw invalid(path, 'must not be given together with offset')
   if (!limit || limit > maxRows) throw invalid(path, `needs a limit of 1 to ${maxRows}`)
@@ -70,7 +75,7 @@ function checkGiven({ limit, offset }: Plan, { path }: GivenCursor, reason: stri
 
 function createPage(plan: Plan, walk: Walk, { passed, limit }: { passed: number; limit: number }): KeysetPage {
   const { after, offset } = plan
-  const sortKeys = walk.order.map(({ by }): Column => ({ ...by, name: 'sort key', isSortKey: true }))
+  const sortKeys = walk.order.map(({ by }): PlanColumn => ({ ...by, name: 'sort key', isSortKey: true }))
   const cursorBehind = (position?: Cell[]) => encodeCursor(walk, { passed: passed + limit, position })
   return {
     plan,

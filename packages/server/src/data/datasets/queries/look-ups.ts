@@ -3,10 +3,10 @@ import type { Scope } from '../../../api/access/acl.ts'
 import type { QueryTree } from '../../../api/http/input/query-string.ts'
 import type { Answer, Operation } from '../../../api/http/operation.ts'
 import { ApiError } from '../../../kernel/errors.ts'
-import type { Shape } from '../../../query/execution/dialect.ts'
+import type { GeometryForm } from '../../../query/execution/dialect.ts'
 import { parseFilter } from '../../../query/filter/filter.ts'
 import type { FormatName } from '../../../query/formats/answer-formats.ts'
-import type { Format } from '../../../query/formats/cell.ts'
+import type { RowFormat } from '../../../query/formats/cell.ts'
 import type { Plan } from '../../../query/plan/plan.ts'
 import type { CachedDataset } from '../dataset-cache.ts'
 import type { RowByKey, Source } from '../dataset-type.ts'
@@ -15,7 +15,7 @@ import { timeoutOf } from './query-parameters.ts'
 import type { QueryServices } from './query-services.ts'
 import { textBody } from './stream-answer.ts'
 
-type Form = { readonly source: Source; readonly read: RowByKey; readonly format: Format }
+type Form = { readonly source: Source; readonly read: RowByKey; readonly format: RowFormat }
 
 /** By what requests have in common, for as long as the record is known to be as it was: less than a second. */
 const forms = new WeakMap<CachedDataset, Map<string, Form>>()
@@ -34,28 +34,37 @@ function formOf({ filter, format, attributes, ...others }: QueryTree, accept = '
   return JSON.stringify([name, format, attributes, accept])
 }
 
-type Asked = {
+type RowLookup = {
   readonly tree: QueryTree
   readonly accept: string | undefined
-  readonly known: CachedDataset
+  readonly cached: CachedDataset
   readonly source: Source
   readonly plan: Plan
   readonly shown: Plan
-  readonly shape: Shape
+  readonly shape: GeometryForm
   readonly format: FormatName
 }
 
 /** Keeps what answering this request took, if it is for a row by its key. */
-export async function rememberRow({ tree, accept, known, source, plan, shown, shape, format }: Asked): Promise<void> {
-  const form = known.parameters.size === 0 && (format === 'json' || format === 'geojson') && formOf(tree, accept)
+export async function rememberRow({
+  tree,
+  accept,
+  cached,
+  source,
+  plan,
+  shown,
+  shape,
+  format,
+}: RowLookup): Promise<void> {
+  const form = cached.parameters.size === 0 && (format === 'json' || format === 'geojson') && formOf(tree, accept)
   if (!form) return
-  const kept = forms.get(known) ?? new Map<string, Form>()
+  const kept = forms.get(cached) ?? new Map<string, Form>()
   if (kept.has(form) || kept.size >= maxForms) return
   const read = await source.rowByKey?.(shown, shape, { timeoutMs: timeoutOf(undefined) })
   if (!read) return
-  const { dataset } = known
+  const { dataset } = cached
   kept.set(form, { source, read, format: formatOf({ name: format, isDownload: false, dataset, plan }, shown.columns) })
-  forms.set(known, kept)
+  forms.set(cached, kept)
 }
 
 type NowContext = Parameters<NonNullable<Operation<QueryServices>['answerNow']>>[0] & { scope: Scope }

@@ -17,18 +17,25 @@ import {
   isExport,
 } from '../../../query/formats/answer-formats.ts'
 import { type Nearest, nearestFirst } from '../../../query/plan/nearest.ts'
-import { bodyPlaces, type Places, type Plan, parsePlan, type Query, queryPlaces } from '../../../query/plan/plan.ts'
+import {
+  bodyPaths,
+  type Plan,
+  parsePlan,
+  type QueryPaths,
+  type QueryRequest,
+  queryPaths,
+} from '../../../query/plan/plan.ts'
 import { dataset as datasetResource } from '../dataset.ts'
 import { exportAnswer } from '../exports/exports.ts'
 import { statisticsOperation } from '../statistics/statistics-operation.ts'
 import { formatOf, shownPlan } from './answer-format.ts'
-import { type GivenCursor, keysetHeaders, keysetPage } from './keyset-page.ts'
+import { type CursorParameter, keysetHeaders, keysetPage } from './keyset-page.ts'
 import { answerRow, rememberRow } from './look-ups.ts'
 import {
-  askedFilter,
   cursorParameter,
   filterLanguageParameter,
   filterParameter,
+  requestedFilter,
   timeoutOf,
   timeoutParameter,
 } from './query-parameters.ts'
@@ -134,12 +141,12 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
     query: simpleSchema,
     handle: (context, { params: { id }, query }) => {
       const { attributes, sort, limit, offset } = query
-      const asked = { attributes, ...askedFilter(query, context.tree), order: sort, limit, offset }
+      const asked = { attributes, ...requestedFilter(query, context.tree), order: sort, limit, offset }
       return answer(context, id, {
         parameters: query,
         schema: simpleSchema,
         query: asked,
-        places: queryPlaces,
+        paths: queryPaths,
       })
     },
     answerNow: (context, { id }) => answerRow(context, id),
@@ -162,7 +169,7 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
         query: body,
         nearest: body.nearest,
         bodyCursor: body.cursor,
-        places: bodyPlaces,
+        paths: bodyPaths,
       }),
   }),
   statisticsOperation,
@@ -170,28 +177,28 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
 
 type Context = Parameters<Operation<QueryServices>['handle']>[0] & { scope: Scope }
 
-type Asked = {
+type DatasetRequest = {
   readonly parameters: Static<typeof advancedSchema>
   /** The schema of the parameters. */
   readonly schema: TObject
-  readonly query: Query
+  readonly query: QueryRequest
   readonly nearest?: Nearest | undefined
   readonly bodyCursor?: string | undefined
-  readonly places: Places
+  readonly paths: QueryPaths
 }
 
-async function answer(context: Context, id: string, asked: Asked) {
+async function answer(context: Context, id: string, asked: DatasetRequest) {
   const { datasetCache, sources, slots } = context.services
   const { parameters, query, schema } = asked
-  const known = await datasetCache.get(context.scope, id)
-  const { dataset, attributes, parameters: own } = known
+  const cached = await datasetCache.get(context.scope, id)
+  const { dataset, attributes, parameters: own } = cached
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   const faults = new FaultCollector()
   faults.attempt(() => refuseUnknown(context.tree, schema, own))
   faults.attempt(() => checkSrid(parameters.srid, formatName))
   faults.attempt(() => refusePaging(asked, own, formatName))
   const filename = faults.attempt(() => fileNameOf(parameters.filename))
-  const read = faults.attempt(() => parsePlan(query, attributes, asked.places))
+  const read = faults.attempt(() => parsePlan(query, attributes, asked.paths))
   const plan = faults.finish(read && nearestFirst(read, asked.nearest, attributes, 'body/nearest'))
   const source = await sources.open(dataset, context.tree)
   const key = source.key ?? []
@@ -211,13 +218,13 @@ async function answer(context: Context, id: string, asked: Asked) {
       plan: shown,
       srid: shape.srid,
       filename,
-      given: Object.fromEntries([...own].map((name) => [name, context.tree[name]])),
+      inputs: Object.fromEntries([...own].map((name) => [name, context.tree[name]])),
       begin: (whileRead) => source.rows(shown, shape, { timeoutMs, signal: whileRead }),
     })
   }
   if (request.method === 'GET') {
     const { accept } = request.headers
-    const asked = { tree: context.tree, accept, known, source, plan, shown, shape, format: formatName }
+    const asked = { tree: context.tree, accept, cached, source, plan, shown, shape, format: formatName }
     // What fails here fails below too, where somebody hears of it.
     rememberRow(asked).catch(() => {})
   }
@@ -243,7 +250,7 @@ async function answer(context: Context, id: string, asked: Asked) {
 }
 
 /** A file has no pages: no header would tell of the next one. */
-function refusePaging({ parameters, bodyCursor }: Asked, own: ReadonlySet<string>, name: FormatName): void {
+function refusePaging({ parameters, bodyCursor }: DatasetRequest, own: ReadonlySet<string>, name: FormatName): void {
   if (!isExport(name)) return
   const why = `must not be given with format=${name}, which is all rows in one file`
   if (bodyCursor !== undefined) throw invalid('body/cursor', why)
@@ -253,7 +260,7 @@ function refusePaging({ parameters, bodyCursor }: Asked, own: ReadonlySet<string
 }
 
 /** The cursor: a query parameter, which Link headers use, or the body's field. */
-function cursorOf({ parameters, bodyCursor }: Asked, own: ReadonlySet<string>): GivenCursor | undefined {
+function cursorOf({ parameters, bodyCursor }: DatasetRequest, own: ReadonlySet<string>): CursorParameter | undefined {
   const text = own.has('cursor') ? undefined : parameters.cursor
   if (text !== undefined && bodyCursor !== undefined) throw invalid('body/cursor', 'must not be given twice')
   if (bodyCursor !== undefined) return { text: bodyCursor, path: 'body/cursor' }

@@ -31,7 +31,7 @@ export const filterLanguageParameter = Type.Optional(
 type FilterParameters = { readonly filter?: unknown; readonly 'filter-lang'?: string | undefined }
 
 /** The filter of a query string: in a language of its own it is text, which no schema has read. */
-export function askedFilter({ filter, 'filter-lang': filterLanguage }: FilterParameters, tree: QueryTree) {
+export function requestedFilter({ filter, 'filter-lang': filterLanguage }: FilterParameters, tree: QueryTree) {
   return { where: filterLanguage === undefined ? filter : tree.filter, filterLanguage }
 }
 

@@ -4,12 +4,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { Cell } from '../../../query/formats/cell.ts'
 import { createGeometryWriter } from '../../../query/geometry/encoding/ewkb-writer.ts'
 import { writeGeometry } from '../../../query/geometry/encoding/geojson-ewkb.ts'
-import type { Column, Plan } from '../../../query/plan/plan.ts'
+import type { Plan, PlanColumn } from '../../../query/plan/plan.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import { streamRest } from './remaining-plan.ts'
 
 const place: Attribute = { name: 'place', type: 'geometry', srid: 4326 }
-const column: Column = { name: 'place', attribute: place, type: 'geometry' }
+const column: PlanColumn = { name: 'place', attribute: place, type: 'geometry' }
 
 function circle(corners: number) {
   const ring = Array.from({ length: corners }, (_, index): [number, number] => {

@@ -3,18 +3,18 @@ import type { Batches } from '../../../kernel/db/guarded.ts'
 import { rebindable, type Sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import type { Connection } from '../../../query/execution/connection.ts'
-import type { Dialect, DialectSubject, Shape } from '../../../query/execution/dialect.ts'
+import type { Dialect, DialectSubject, GeometryForm } from '../../../query/execution/dialect.ts'
 import { roughlyNearest, withinReach } from '../../../query/execution/nearest-reach.ts'
 import { type SplitPlan, splitPlan } from '../../../query/execution/plan-split.ts'
 import { planSql, type Relation } from '../../../query/execution/plan-sql.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
-import type { Column, Plan } from '../../../query/plan/plan.ts'
-import type { Answered, Source } from '../dataset-type.ts'
+import type { Plan, PlanColumn } from '../../../query/plan/plan.ts'
+import type { Source, SourceRows } from '../dataset-type.ts'
 import type { RunRest } from './remaining-plan.ts'
 
 /** Where a plan runs, and what runs the rest of it. */
-export type SqlPlace = {
+export type SqlTarget = {
   readonly connection: Connection
   readonly subject: Pick<DialectSubject, 'table' | 'attributes'>
   readonly runRest: RunRest
@@ -22,49 +22,49 @@ export type SqlPlace = {
 
 /** Runs a plan in the database, and the parts its engine cannot run on the rows it returns. */
 export async function answerInSql(
-  place: SqlPlace,
+  target: SqlTarget,
   relation: Relation,
   plan: Plan,
-  shape: Shape,
+  shape: GeometryForm,
   options: SelectOptions,
-): Promise<Answered> {
-  const dialect = await place.connection.dialect({ ...place.subject, ...options, srid: shape.srid })
+): Promise<SourceRows> {
+  const dialect = await target.connection.dialect({ ...target.subject, ...options, srid: shape.srid })
   const { pushed, condition, rest } = splitPlan(plan, dialect)
-  if (rest) return answerRest(place, relation, dialect, { pushed, condition, rest }, shape, options)
-  const run = (one: Plan, filter = splitPlan(one, dialect).condition): Promise<Answered> =>
-    select(place.connection, { ...written({ relation, plan: one, shape, dialect, condition: filter }), options })
+  if (rest) return answerRest(target, relation, dialect, { pushed, condition, rest }, shape, options)
+  const run = (one: Plan, filter = splitPlan(one, dialect).condition): Promise<SourceRows> =>
+    select(target.connection, { ...written({ relation, plan: one, shape, dialect, condition: filter }), options })
   const nearby = roughlyNearest(plan)
   return nearby ? run(withinReach(plan, await firstCells(await run(nearby)))) : run(plan, condition)
 }
 
 /** Of the rows of an answer with one column. */
-async function firstCells({ batches }: Answered): Promise<Cell[]> {
+async function firstCells({ batches }: SourceRows): Promise<Cell[]> {
   const cells: Cell[] = []
   for await (const batch of batches) for (const [cell = null] of batch) cells.push(cell)
   return cells
 }
 
-type Written = { readonly statement: Sql; readonly columns: readonly Column[]; readonly changes: Changes }
+type WrittenStatement = { readonly statement: Sql; readonly columns: readonly PlanColumn[]; readonly changes: Changes }
 
 type Writing = {
   readonly relation: Relation
   readonly plan: Plan
-  readonly shape: Shape
+  readonly shape: GeometryForm
   readonly dialect: Dialect
   readonly condition: SplitPlan['condition']
 }
 
 /** The statement of a plan that needs nothing else, and how to read its answer. */
-function written({ relation, plan, shape, dialect, condition }: Writing): Written {
-  const render = (column: Column, value: Sql) => dialect.transferSql(column, value, shape)
+function written({ relation, plan, shape, dialect, condition }: Writing): WrittenStatement {
+  const render = (column: PlanColumn, value: Sql) => dialect.transferSql(column, value, shape)
   const changes = plan.columns.map((column) => dialect.reading(column, shape))
   return { statement: planSql(plan, relation, dialect, render, condition), columns: plan.columns, changes }
 }
 
 async function select(
   connection: Connection,
-  { statement, columns, changes, options }: Written & { readonly options: SelectOptions },
-): Promise<Answered> {
+  { statement, columns, changes, options }: WrittenStatement & { readonly options: SelectOptions },
+): Promise<SourceRows> {
   const { width, batches } = await connection.select(statement, { ...options, isStream: true })
   if (width !== columns.length) {
     // Start reading and stop: an unread answer keeps its connection.
@@ -79,13 +79,13 @@ async function select(
  * everything else here. Undefined if there is no such function.
  */
 export async function answererInSql(
-  { connection, subject }: SqlPlace,
+  { connection, subject }: SqlTarget,
   relation: Relation,
   plan: Plan,
-  shape: Shape,
+  shape: GeometryForm,
   value: string,
   options: SelectOptions,
-): Promise<((value: string, options: SelectOptions) => Promise<Answered>) | undefined> {
+): Promise<((value: string, options: SelectOptions) => Promise<SourceRows>) | undefined> {
   const dialect = await connection.dialect({ ...subject, ...options, srid: shape.srid })
   const { condition, rest } = splitPlan(plan, dialect)
   if (rest) return undefined
@@ -95,13 +95,13 @@ export async function answererInSql(
 }
 
 async function answerRest(
-  { connection, runRest }: SqlPlace,
+  { connection, runRest }: SqlTarget,
   relation: Relation,
   dialect: Dialect,
   { pushed, condition, rest }: Required<SplitPlan>,
-  shape: Shape,
+  shape: GeometryForm,
   { atMost: _, ...options }: SelectOptions,
-): Promise<Answered> {
+): Promise<SourceRows> {
   // Loaded on demand: PostgreSQL leaves nothing to do in memory, and this module imports geodesy and projections.
   const { collectRest, streamRest } = await import('./remaining-plan.ts')
   const { plan, isStream } = rest
@@ -121,7 +121,7 @@ async function answerRest(
 }
 
 /** Trims a time's decimals: memory writes six, an engine as many as needed. */
-function shortTime({ type, attribute }: Column): Change | undefined {
+function shortTime({ type, attribute }: PlanColumn): Change | undefined {
   if (type !== 'datetime' && type !== 'time') return undefined
   return (cell) => {
     const short = cell.replace(/\.?0+(?=Z?$)/, (zeros) => (cell.includes('.') ? '' : zeros))
@@ -130,7 +130,7 @@ function shortTime({ type, attribute }: Column): Change | undefined {
 }
 
 export async function explainInSql(
-  { connection, subject }: SqlPlace,
+  { connection, subject }: SqlTarget,
   relation: Relation,
   plan: Plan,
   options: SelectOptions,
@@ -140,13 +140,13 @@ export async function explainInSql(
   return connection.explain(planSql(pushed, relation, dialect, asItIs, condition), options)
 }
 
-const asItIs = (_: Column, value: Sql): Sql => value
+const asItIs = (_: PlanColumn, value: Sql): Sql => value
 
 /** The capabilities of a source in a database; `inSql` is for callers that write their own PostGIS SQL. */
 export function sqlAbilities(
-  { connection, subject }: SqlPlace,
+  { connection, subject }: SqlTarget,
   relation: Relation,
-  isOurs: boolean,
+  isTrusted: boolean,
 ): Pick<Source, 'key' | 'isCountable' | 'inSql' | 'inBlocks' | 'readsBoxes'> {
   const { key } = relation
   const { postgres, selectBlocks } = connection
@@ -154,7 +154,7 @@ export function sqlAbilities(
     key,
     isCountable: true,
     readsBoxes: true,
-    ...(postgres && { inSql: { connection: postgres, relation, isOurs } }),
+    ...(postgres && { inSql: { connection: postgres, relation, isTrusted } }),
     ...(selectBlocks && { inBlocks: { connection: { ...connection, selectBlocks }, relation, subject } }),
   }
 }
@@ -162,7 +162,7 @@ export function sqlAbilities(
 type Change = (cell: string) => string | null
 type Changes = readonly (Change | undefined)[]
 
-function readCells(batches: Batches, columns: readonly Column[], dialect: Dialect, shape: Shape): Batches {
+function readCells(batches: Batches, columns: readonly PlanColumn[], dialect: Dialect, shape: GeometryForm): Batches {
   return changed(
     batches,
     columns.map((column) => dialect.reading(column, shape)),
@@ -177,11 +177,11 @@ function changed(batches: Batches, changes: Changes): Batches {
   return batches
 }
 
-type ChangedPlace = { readonly change: Change; readonly index: number }
+type ChangedColumn = { readonly change: Change; readonly index: number }
 
 async function* changedStream(
   batches: AsyncIterable<Cell[][]>,
-  places: readonly ChangedPlace[],
+  places: readonly ChangedColumn[],
 ): AsyncGenerator<Cell[][]> {
   for await (const batch of batches) {
     changeCells(batch, places)
@@ -189,7 +189,7 @@ async function* changedStream(
   }
 }
 
-function changeCells(batch: Cell[][], places: readonly ChangedPlace[]): void {
+function changeCells(batch: Cell[][], places: readonly ChangedColumn[]): void {
   for (const cells of batch) {
     for (const { change, index } of places) {
       const cell = cells[index]

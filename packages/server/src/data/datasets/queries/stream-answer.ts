@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import type { Answer } from '../../../api/http/operation.ts'
 import { hasLeft } from '../../../api/http/request-signal.ts'
 import type { Batches } from '../../../kernel/db/guarded.ts'
-import type { Cell, Format, OutputColumn } from '../../../query/formats/cell.ts'
-import type { Answered } from '../dataset-type.ts'
+import type { Cell, OutputColumn, RowFormat } from '../../../query/formats/cell.ts'
+import type { SourceRows } from '../dataset-type.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
 const chunkLength = 64 * 1024
@@ -13,8 +13,8 @@ const over = new Error('The answer has ended')
 
 type Begun = {
   /** `headers` are added to the answer. */
-  begin(signal: AbortSignal): Promise<Answered & { headers?: Record<string, string> }>
-  write(answered: Answered, signal: AbortSignal): AnswerBody | Promise<AnswerBody>
+  begin(signal: AbortSignal): Promise<SourceRows & { headers?: Record<string, string> }>
+  write(answered: SourceRows, signal: AbortSignal): AnswerBody | Promise<AnswerBody>
 }
 
 /** A body with its headers: whole where it is short enough to be sent at once, or in pieces. */
@@ -73,8 +73,8 @@ export async function streamAnswer(
 
 /** An answer of rows that are written as text. A new format for each attempt, so that one may count its rows. */
 export function textBody(
-  { columns, batches }: Answered,
-  formatFor: (columns: readonly OutputColumn[]) => Format,
+  { columns, batches }: SourceRows,
+  formatFor: (columns: readonly OutputColumn[]) => RowFormat,
   headers: Readonly<Record<string, string>> = {},
 ): AnswerBody {
   const format = formatFor(columns)
@@ -87,7 +87,7 @@ export function textBody(
 }
 
 /** An answer that is all there as one text, unless that is longer than a chunk. */
-function shortText(batches: readonly Cell[][][], format: Format): string | undefined {
+function shortText(batches: readonly Cell[][][], format: RowFormat): string | undefined {
   let text = format.begin
   let separator = ''
   for (const batch of batches) {
@@ -101,7 +101,7 @@ function shortText(batches: readonly Cell[][][], format: Format): string | undef
 }
 
 /** Joins rows to chunks that are worth sending. */
-async function* textPieces(batches: Batches, format: Format): AsyncGenerator<string> {
+async function* textPieces(batches: Batches, format: RowFormat): AsyncGenerator<string> {
   let text = format.begin
   let separator = ''
   for await (const batch of batches) {

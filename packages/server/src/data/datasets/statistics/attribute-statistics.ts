@@ -2,10 +2,11 @@
 import { setImmediate } from 'node:timers/promises'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
-import type { Column, Plan, Sample } from '../../../query/plan/plan.ts'
+import type { Plan, PlanColumn, RowSample } from '../../../query/plan/plan.ts'
 import type { Attribute, AttributeType } from '../../../query/values/attribute.ts'
 import type { Source } from '../dataset-type.ts'
 import { countColumn, expectedRows } from '../queries/total-rows.ts'
+import { type ColumnSample, type JsonValue, jsonValue, sampleCapacity, sampleColumn } from './column-sample.ts'
 import {
   type Bin,
   countValues,
@@ -16,8 +17,7 @@ import {
   inOrder,
   type Quantile,
   quantilesOf,
-} from './column-figures.ts'
-import { type ColumnSample, type JsonValue, jsonValue, sampleCapacity, sampleColumn } from './column-sample.ts'
+} from './column-statistics.ts'
 
 /** Statistics of one attribute. Figures that its type does not have are null or empty lists. */
 export type AttributeStatistics = {
@@ -169,16 +169,16 @@ function headOf(
  * TABLESAMPLE SYSTEM reads whole pages, whose rows resemble each other, so it is used only where a full scan would take
  * long.
  */
-const drawing = (total: number): Sample => ({
+const drawing = (total: number): RowSample => ({
   percentage: Math.min(100, (100 * drawnRows) / total),
   method: total > countedRows ? 'system' : 'bernoulli',
   seed: undefined,
 })
 
-const plain = (attribute: Attribute): Column => ({ name: attribute.name, attribute, type: attribute.type })
+const plain = (attribute: Attribute): PlanColumn => ({ name: attribute.name, attribute, type: attribute.type })
 const shape = { geometry: 'geojson', srid: 4326 } as const
 
-async function readSample({ source, plan, attribute, limits }: StatisticsRequest, sample: Sample | undefined) {
+async function readSample({ source, plan, attribute, limits }: StatisticsRequest, sample: RowSample | undefined) {
   const { batches } = await source.rows({ ...plan, columns: [plain(attribute)], sample }, shape, limits())
   return sampleColumn(batches, attribute.type)
 }
@@ -186,9 +186,9 @@ async function readSample({ source, plan, attribute, limits }: StatisticsRequest
 const withExtremes: readonly AttributeType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time']
 
 /** Row count, value count and, for ordered types, extremes: one aggregate query. */
-async function countColumns({ source, plan, attribute, limits }: StatisticsRequest, sample: Sample | undefined) {
+async function countColumns({ source, plan, attribute, limits }: StatisticsRequest, sample: RowSample | undefined) {
   const { type } = attribute
-  const columns: Column[] = [countColumn, { name: 'values', attribute, aggregate: 'count', type: 'integer' }]
+  const columns: PlanColumn[] = [countColumn, { name: 'values', attribute, aggregate: 'count', type: 'integer' }]
   if (withExtremes.includes(type)) {
     columns.push({ name: 'min', attribute, aggregate: 'min', type }, { name: 'max', attribute, aggregate: 'max', type })
   }

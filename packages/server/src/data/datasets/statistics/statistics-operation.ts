@@ -4,13 +4,13 @@ import { refuseUnknown } from '../../../api/http/input/query-string.ts'
 import { type Operation, queryWeight } from '../../../api/http/operation.ts'
 import { ApiError, FaultCollector } from '../../../kernel/errors.ts'
 import { unknownName } from '../../../kernel/nearest-name.ts'
-import { parsePlan, queryPlaces } from '../../../query/plan/plan.ts'
+import { parsePlan, queryPaths } from '../../../query/plan/plan.ts'
 import { attributeSchema } from '../attribute-dto.ts'
 import { dataset } from '../dataset.ts'
 import {
-  askedFilter,
   filterLanguageParameter,
   filterParameter,
+  requestedFilter,
   timeoutOf,
   timeoutParameter,
 } from '../queries/query-parameters.ts'
@@ -105,7 +105,9 @@ async function answer(context: Context, { id, name, query }: Input) {
   if (!attribute) throw new ApiError('not_found', unknownName('an attribute', name, attributes.keys()))
   const faults = new FaultCollector()
   faults.attempt(() => refuseUnknown(context.tree, parameters, own))
-  const plan = faults.finish(faults.attempt(() => parsePlan(askedFilter(query, context.tree), attributes, queryPlaces)))
+  const plan = faults.finish(
+    faults.attempt(() => parsePlan(requestedFilter(query, context.tree), attributes, queryPaths)),
+  )
   const source = await sources.open(dataset, context.tree)
   const { signal } = context
   const giveBack = await slots.take(dataset.applicationId, signal)

@@ -1,12 +1,12 @@
 // Datasets of type lambda: an AWS Lambda function that receives the parameters and returns rows.
 import { invalid } from '../../../kernel/errors.ts'
 import type { DatasetType } from '../dataset-type.ts'
-import { type Ask, memoryType, parameterValues } from '../memory/memory-source.ts'
+import { memoryType, parameterValues, type ReadAllRows } from '../memory/memory-source.ts'
 import { readDeclarations } from '../parameters.ts'
 import { invokeLambda } from './lambda-answer.ts'
 import { allowsFunction, refusedFunction } from './lambda-functions.ts'
 
-const askLambda: Ask = async ({ lambda }, dataset, given, limits) => {
+const askLambda: ReadAllRows = async ({ lambda }, dataset, given, limits) => {
   if (!lambda) throw invalid('body/type', 'must not be lambda: the operator of this server has set no AWS credentials')
   if (!allowsFunction(lambda.functions, dataset.applicationId, dataset.source)) throw refusedFunction()
   const payload = { parameters: parameterValues(dataset, lambdaType.parameters(dataset), given) }

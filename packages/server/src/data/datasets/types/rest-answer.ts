@@ -25,14 +25,14 @@ export type RestAnswer = {
 } & RestSettings
 
 /** What a source uses of the egress guard. */
-export type Fetcher = {
+export type RestFetcher = {
   fetch(
     url: string,
     request: { headers: Record<string, string>; signal?: AbortSignal; timeoutMs?: number },
   ): Promise<{ status: number; headers: Readonly<Record<string, string>>; body: Buffer }>
 }
 
-export type RestOptions = { egress: Fetcher; cache?: RestCache; signal?: AbortSignal; timeoutMs?: number }
+export type RestOptions = { egress: RestFetcher; cache?: RestCache; signal?: AbortSignal; timeoutMs?: number }
 
 /** The rows of a JSON, GeoJSON or CSV answer. */
 export function restRows(answer: RestAnswer): SourceRow[] {

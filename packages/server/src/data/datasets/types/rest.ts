@@ -1,12 +1,12 @@
 // Datasets of type rest: a web service that returns JSON, GeoJSON or CSV, with `{name}` markers for parameters in its
 // URL.
 import type { DatasetType } from '../dataset-type.ts'
-import { type Ask, memoryType, parameterValues } from '../memory/memory-source.ts'
+import { memoryType, parameterValues, type ReadAllRows } from '../memory/memory-source.ts'
 import { fetchRest } from './rest-answer.ts'
 import { checkRestSettings, restSettings } from './rest-settings.ts'
 import { checkRestTemplate, restMarkers } from './rest-template.ts'
 
-const askRest: Ask = async (options, dataset, given, limits) => {
+const askRest: ReadAllRows = async (options, dataset, given, limits) => {
   const { body, contentType } = await fetchRest(
     {
       applicationId: dataset.applicationId,
@@ -23,10 +23,10 @@ const { inspect, open } = memoryType(askRest)
 
 export const restType: DatasetType = {
   parameters: ({ source }) => restMarkers(source),
-  async inspect(dataset, means, options) {
+  async inspect(dataset, context, options) {
     checkRestTemplate(dataset.source)
     checkRestSettings(dataset.metadata.rest)
-    return inspect(dataset, means, options)
+    return inspect(dataset, context, options)
   },
   open,
   secretsOrigin: (source) => URL.parse(source)?.origin,

@@ -8,7 +8,7 @@ import { splitMarkers } from '../../../query/execution/sql-markers.ts'
 import { relationsOf } from '../../databases/postgres/tenant-sql/tenant-sql.ts'
 import { attributesOf } from '../attribute-dto.ts'
 import type { Dataset } from '../dataset-record.ts'
-import type { DatasetType, Given, Means, Source } from '../dataset-type.ts'
+import type { DatasetType, ParameterValues, Source, SourceContext } from '../dataset-type.ts'
 import { declarationHint, parameterisedSql, readParameters } from '../parameters.ts'
 import { answerInSql, explainInSql, sqlAbilities } from '../queries/sql-answer.ts'
 import { toDto } from './table.ts'
@@ -45,11 +45,15 @@ function explainedFault({ queryHint }: Connection, error: unknown, typeHint: str
 }
 
 /** Checked when it was stored, and again here, because the guard may have become stricter. */
-async function openSql(dataset: Dataset, { connect, runRest }: Means, given: Given): Promise<Source> {
+async function openSql(
+  dataset: Dataset,
+  { connect, runRest }: SourceContext,
+  inputs: ParameterValues,
+): Promise<Source> {
   const connection = await connect()
   await connection.checkQuery(dataset.source)
   const { names } = splitMarkers(dataset.source)
-  const parameters = readParameters(dataset.metadata.parameters, names, given)
+  const parameters = readParameters(dataset.metadata.parameters, names, inputs)
   const query = parameterisedSql(dataset.source, parameters, connection.parameterTypes)
   const relation: Relation = { from: sql`(\n${query}\n)`, isTable: false, key: [] }
   const there = { connection, subject: { attributes: attributesOf(dataset).values().toArray() }, runRest }

@@ -10,7 +10,7 @@ import type { Attribute } from '../../../query/values/attribute.ts'
 import { tableName } from '../../databases/postgres/introspect.ts'
 import { type AttributeDto, attributesOf } from '../attribute-dto.ts'
 import type { Dataset } from '../dataset-record.ts'
-import type { DatasetType, Means, Source } from '../dataset-type.ts'
+import type { DatasetType, Source, SourceContext } from '../dataset-type.ts'
 import type { RunRest } from '../queries/remaining-plan.ts'
 import { answererInSql, answerInSql, explainInSql, sqlAbilities } from '../queries/sql-answer.ts'
 
@@ -36,7 +36,7 @@ type OpenedTable = { readonly connection: Connection; readonly source: Source }
 /** Opening a table takes a tenth of the time of a request for one row, and gives the same for the same record. */
 const opened = new WeakMap<Dataset, OpenedTable>()
 
-async function openTable(dataset: Dataset, { connect, runRest }: Means): Promise<Source> {
+async function openTable(dataset: Dataset, { connect, runRest }: SourceContext): Promise<Source> {
   const connection = await connect()
   const known = opened.get(dataset)
   if (known?.connection === connection) return known.source
@@ -61,19 +61,19 @@ function tableSource(dataset: Dataset, connection: Connection, runRest: RunRest)
       answerInSql(there, await relation(plan, options), plan, shape, {
         ...options,
         ...boundOf(plan, key),
-        isOurs: true,
+        isTrusted: true,
       }).catch(blame(connection)),
     async rowByKey(plan, shape, options) {
       const bound = boundOf(plan, key)
-      if (bound.reads !== 'row' || plan.where.kind !== 'compare' || connection.isForeign) return undefined
+      if (bound.reads !== 'row' || plan.where.kind !== 'compare' || connection.isExternal) return undefined
       const { value } = plan.where
       const read = await answererInSql(there, { from, key, isTable: false }, plan, shape, value, options)
-      return read && ((other, asked) => read(other, { ...asked, ...bound, isOurs: true }))
+      return read && ((other, asked) => read(other, { ...asked, ...bound, isTrusted: true }))
     },
     explain: async (plan, options) =>
       explainInSql(there, await relation(plan, options), plan, {
         ...options,
-        isOurs: true,
+        isTrusted: true,
         ...explainedAs(boundOf(plan, key)),
       }),
   }

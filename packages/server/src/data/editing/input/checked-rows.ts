@@ -6,15 +6,15 @@ import { invalid } from '../../../kernel/errors.ts'
 import { limits, overLimit } from '../../../kernel/limits/limits.ts'
 import type { Connection } from '../../../query/execution/connection.ts'
 import type { EditColumn, EditTable } from '../writing/edit-table.ts'
-import type { GivenBody } from './given-rows.ts'
+import type { RowsBody } from './input-rows.ts'
 import {
   findInvalid,
   finish,
   keyText,
   type PreparedRow,
   type PrepareOptions,
-  type Preparing,
   prepareNewRow,
+  type RowPreparation,
   startPreparing,
 } from './prepare-rows.ts'
 import { largerOf, type NumberedRow } from './row-numbers.ts'
@@ -39,7 +39,7 @@ type Checking = {
 
 /** Finds what is wrong with rows to insert, up to the number of faults that is told. */
 export async function checkNewRows(
-  body: GivenBody,
+  body: RowsBody,
   table: EditTable,
   options: PrepareOptions,
   checking: Checking,
@@ -75,18 +75,18 @@ const maxBatchLength = 1_048_576
 const maxBatchCells = 20_000
 
 async function* preparedBatches(
-  body: GivenBody,
+  body: RowsBody,
   table: EditTable,
   options: PrepareOptions,
-  preparing: Preparing,
+  preparing: RowPreparation,
 ): AsyncGenerator<readonly PreparedRow[]> {
   const most = limits.writtenRows.value
   let batch: PreparedRow[] = []
   let [rows, cells, length] = [0, 0, 0]
-  for await (const given of body.rows()) {
+  for await (const input of body.rows()) {
     if (++rows > most)
       throw overLimit('writtenRows', most, `A request may insert at most ${most} rows. Send several, or upload a file.`)
-    const row = prepareNewRow(given, table, options, preparing)
+    const row = prepareNewRow(input, table, options, preparing)
     batch.push(row)
     cells += row.cells.size
     for (const text of row.cells.values()) length += text?.length ?? 0
@@ -102,7 +102,7 @@ async function* preparedBatches(
 const maxGroups = 50
 
 /** What has to be known of all rows before the first is written. */
-function createNotes(table: EditTable, { faults }: Preparing) {
+function createNotes(table: EditTable, { faults }: RowPreparation) {
   const keys = new Map<string, string>()
   const sets = new Map<string, readonly string[]>()
   let hasEveryKey = true

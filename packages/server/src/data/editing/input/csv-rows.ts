@@ -2,9 +2,9 @@
 import { invalid } from '../../../kernel/errors.ts'
 import type { EditTable } from '../writing/edit-table.ts'
 import { type CsvRecord, csvRecords } from './csv-records.ts'
-import type { GivenRow } from './given-row.ts'
+import type { InputRow } from './input-row.ts'
 
-export function* csvRows(bytes: Buffer, { columns }: Pick<EditTable, 'columns'>): Generator<GivenRow> {
+export function* csvRows(bytes: Buffer, { columns }: Pick<EditTable, 'columns'>): Generator<InputRow> {
   let names: readonly string[] | undefined
   for (const { fields, line } of csvRecords(bytes.toString(), columns.size)) {
     if (names) yield csvRow(names, fields, `body/line ${line}`)
@@ -22,7 +22,7 @@ function headerOf(fields: CsvRecord['fields']): string[] {
   return [...names]
 }
 
-function csvRow(names: readonly string[], fields: CsvRecord['fields'], path: string): GivenRow {
+function csvRow(names: readonly string[], fields: CsvRecord['fields'], path: string): InputRow {
   const cells = names.map((name, index) => ({
     name,
     value: fields[index] ?? null,

@@ -41,9 +41,9 @@ export function geometryColumnOf(dbType: string, attribute: Attribute | undefine
 }
 
 /** The reference system of given geometries. `swapsAxes`: positions are written with y first. */
-export type GivenCrs = { readonly srid: number; readonly swapsAxes: boolean; readonly isInDegrees: boolean }
+export type InputCrs = { readonly srid: number; readonly swapsAxes: boolean; readonly isInDegrees: boolean }
 
-const longitudeLatitude: GivenCrs = { srid: wgs84, swapsAxes: false, isInDegrees: true }
+const longitudeLatitude: InputCrs = { srid: wgs84, swapsAxes: false, isInDegrees: true }
 
 /** No projection has larger coordinates, and PROJ wraps what is beyond around the earth. */
 const mostMetres = 1e9
@@ -52,7 +52,7 @@ export type GeometryOptions = {
   /** Also adds or drops heights. */
   readonly repair: boolean
   /** Longitude and latitude by default. */
-  readonly crs?: GivenCrs | undefined
+  readonly crs?: InputCrs | undefined
 }
 
 /** Hexadecimal EWKB in the system that it is given in. Throws a 400 that names the place. */
@@ -151,14 +151,14 @@ function repaired(value: Sql, kind: string): Sql {
   return isMulti ? sql`ST_Multi(${parts})` : parts
 }
 
-export type PlacedGeometry = { readonly text: string; readonly path: string }
+export type GeometryInput = { readonly text: string; readonly path: string }
 
 /** SQL for the numbers and reasons of geometries that are not valid. */
-export const invalidSql = (geometries: readonly PlacedGeometry[]): Sql => sql`
+export const invalidSql = (geometries: readonly GeometryInput[]): Sql => sql`
   SELECT n::text, ST_IsValidReason(g::geometry) FROM unnest(${geometries.map(({ text }) => text)}::text[]) WITH ORDINALITY AS r(g, n)
   WHERE NOT ST_IsValid(g::geometry) ORDER BY n LIMIT ${maxFaults}::int4`
 
-export const invalidFault = ({ path }: PlacedGeometry, reason: string): Fault => ({
+export const invalidFault = ({ path }: GeometryInput, reason: string): Fault => ({
   path,
   code: 'invalid_geometry',
   message: `is not valid: ${reason}. repair=true makes it valid`,

@@ -4,8 +4,8 @@ import { unknownName } from '../../../kernel/nearest-name.ts'
 import type { Connection } from '../../../query/execution/connection.ts'
 import type { EditColumn, EditTable } from '../writing/edit-table.ts'
 import { cellText } from './cell-text.ts'
-import { type GeometryOptions, invalidFault, invalidSql, type PlacedGeometry } from './geometry-column.ts'
-import type { GivenCell, GivenRow } from './given-row.ts'
+import { type GeometryInput, type GeometryOptions, invalidFault, invalidSql } from './geometry-column.ts'
+import type { InputCell, InputRow } from './input-row.ts'
 
 export type PreparedRow = { readonly path: string; readonly cells: ReadonlyMap<EditColumn, string | null> }
 
@@ -17,35 +17,35 @@ export type PrepareOptions = GeometryOptions & {
 }
 
 /** Collects what is wrong with rows. */
-export type Preparing = { readonly faults: FaultCollector; readonly geometries: PlacedGeometry[] }
+export type RowPreparation = { readonly faults: FaultCollector; readonly geometries: GeometryInput[] }
 
-export const startPreparing = (): Preparing => ({ faults: new FaultCollector(), geometries: [] })
+export const startPreparing = (): RowPreparation => ({ faults: new FaultCollector(), geometries: [] })
 
 /** A row to insert, which must be whole. */
 export function prepareNewRow(
-  given: GivenRow,
+  input: InputRow,
   table: EditTable,
   options: PrepareOptions,
-  preparing: Preparing,
+  preparing: RowPreparation,
 ): PreparedRow {
-  const row = prepareCells(given, table, options, preparing)
-  const names = new Set(given.cells.map(({ name }) => name))
+  const row = prepareCells(input, table, options, preparing)
+  const names = new Set(input.cells.map(({ name }) => name))
   for (const { name, isNotNull, hasDefault, identity, isGenerated } of table.columns.values()) {
     if (!isNotNull || hasDefault || identity || isGenerated || names.has(name) || options.filled?.has(name)) continue
     const message = 'is required: the column takes no null and has no default'
-    preparing.faults.add({ path: `${given.path}/${name}`, code: 'required', message })
+    preparing.faults.add({ path: `${input.path}/${name}`, code: 'required', message })
   }
-  if (row.cells.size === 0 && given.cells.length === 0)
-    preparing.faults.add({ path: given.path, code: 'invalid', message: 'must have at least one value' })
+  if (row.cells.size === 0 && input.cells.length === 0)
+    preparing.faults.add({ path: input.path, code: 'invalid', message: 'must have at least one value' })
   return row
 }
 
 /** The cells that are given, whatever the others are. */
 export function prepareCells(
-  { path, cells, isText }: GivenRow,
+  { path, cells, isText }: InputRow,
   { columns }: Pick<EditTable, 'columns'>,
   { repair, crs, hidesColumns = false }: PrepareOptions,
-  { faults, geometries }: Preparing,
+  { faults, geometries }: RowPreparation,
 ): PreparedRow {
   const prepared = new Map<EditColumn, string | null>()
   for (const cell of cells) {
@@ -64,7 +64,7 @@ export function prepareCells(
 }
 
 function refusalOf(
-  { name }: GivenCell,
+  { name }: InputCell,
   column: EditColumn | undefined,
   known: EditTable['columns'] | undefined,
 ): string | undefined {
@@ -80,18 +80,18 @@ export function keyText({ cells }: PreparedRow, { key }: Pick<EditTable, 'key'>)
   return key.length === 0 || parts.some((part) => typeof part !== 'string') ? undefined : JSON.stringify(parts)
 }
 
-export function finish({ faults }: Preparing): void {
+export function finish({ faults }: RowPreparation): void {
   faults.finish()
 }
 
 /** Finds geometries that are not valid. Asked as a query of the application, with its limits: a large polygon takes long. */
 export async function findInvalid(
   connection: Pick<Connection, 'select'>,
-  { faults, geometries }: Preparing,
+  { faults, geometries }: RowPreparation,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   if (geometries.length === 0) return
-  const asked = { timeoutMs, signal, atMost: maxFaults, isOurs: true, reads: 'page' } as const
+  const asked = { timeoutMs, signal, atMost: maxFaults, isTrusted: true, reads: 'page' } as const
   const { batches } = await connection.select(invalidSql(geometries), asked)
   for await (const batch of batches) {
     for (const [n, reason] of batch) {

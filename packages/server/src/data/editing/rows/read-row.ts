@@ -24,7 +24,7 @@ export async function readRow(context: Reader, { dataset, inSql, columns }: Aske
   const { condition } = rowCondition(dataset, request.raw.url ?? '')
   const statement = sql`SELECT ${columns} FROM ${inSql.relation.from} AS q WHERE ${condition}`
   const release = await services.slots.take(dataset.applicationId, signal)
-  const options = { timeoutMs: timeoutOf(undefined), signal, atMost: 1, isOurs: true, reads: 'row' } as const
+  const options = { timeoutMs: timeoutOf(undefined), signal, atMost: 1, isTrusted: true, reads: 'row' } as const
   const answered = await inSql.connection.select(statement, options).finally(release)
   const [cells] = (await Array.fromAsync(answered.batches)).flat()
   if (!cells) throw absentRow()

@@ -9,7 +9,7 @@ import { chooseFormat } from '../../../query/formats/answer-formats.ts'
 import { dataset as datasetResource } from '../../datasets/dataset.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import { beginEdit, demandDataset, type EditContext, mayQuery, operation } from '../editing.ts'
-import { maxBodyBytes, readOneRow } from '../input/given-rows.ts'
+import { maxBodyBytes, readOneRow } from '../input/input-rows.ts'
 import { isMergePatch } from '../input/merge-json.ts'
 import { repairParameter } from '../insert-operation.ts'
 import { changeRow, deleteRow, replaceRow } from '../writing/row-writes.ts'
@@ -67,9 +67,9 @@ const patch = operation({
     'application/merge-patch+json (RFC 7396), an object is merged into it.',
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await beginEdit(context.services, context.scope, id)
-    const given = readOneRow(context.request.body, edit.table)
-    const row = await changeRow(context, edit, given, { repair, mergesJson: isMergePatch(context.request) })
-    return shownTo(context, edit.dataset, row, given.isFeature)
+    const input = readOneRow(context.request.body, edit.table)
+    const row = await changeRow(context, edit, input, { repair, mergesJson: isMergePatch(context.request) })
+    return shownTo(context, edit.dataset, row, input.isFeature)
   },
 })
 
@@ -82,9 +82,9 @@ const put = operation({
   description: `${byKey} Columns that are not given go back to their default. With \`If-None-Match: *\` an existing row is kept.`,
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await beginEdit(context.services, context.scope, id)
-    const given = readOneRow(context.request.body, edit.table)
-    const { row, isNew } = await replaceRow(context, edit, given, { repair, createsAbsent: true })
-    const answer = shownTo(context, edit.dataset, row, given.isFeature)
+    const input = readOneRow(context.request.body, edit.table)
+    const { row, isNew } = await replaceRow(context, edit, input, { repair, createsAbsent: true })
+    const answer = shownTo(context, edit.dataset, row, input.isFeature)
     return isNew ? { ...answer, status: 201 } : answer
   },
 })

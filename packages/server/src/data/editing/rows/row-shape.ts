@@ -5,14 +5,14 @@ import { etagOf } from '../../../api/resource/revision.ts'
 import type { Row } from '../../../kernel/db/db.ts'
 import { and, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
-import type { Shape } from '../../../query/execution/dialect.ts'
+import type { GeometryForm } from '../../../query/execution/dialect.ts'
 import { column } from '../../../query/execution/postgres-sql.ts'
 import { filterSql } from '../../../query/filter/filter-sql.ts'
 import { applyOperator } from '../../../query/filter/operator.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
 import { featureWriter } from '../../../query/formats/geojson.ts'
 import { jsonWriter, objectWriter } from '../../../query/formats/json.ts'
-import type { Column } from '../../../query/plan/plan.ts'
+import type { PlanColumn } from '../../../query/plan/plan.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import { postgresDialect } from '../../databases/postgres/dialect.ts'
 import { attributesOf } from '../../datasets/attribute-dto.ts'
@@ -22,7 +22,7 @@ import { digestSql, rowTagger, type TagRow } from './row-tag.ts'
 /** A row that was read: its answer, its ETag and its key as it stands in an address. */
 export type ShownRow = { readonly text: string; readonly etag: string; readonly key: string }
 
-export type AttributeColumn = Column & { readonly attribute: Attribute }
+export type AttributeColumn = PlanColumn & { readonly attribute: Attribute }
 
 export type RowShape = {
   /** What RETURNING or SELECT lists, of a table with the alias `q`. */
@@ -30,7 +30,7 @@ export type RowShape = {
   read(row: Row): ShownRow
 }
 
-const usualShape: Shape = { geometry: 'geojson', srid: 4326 }
+const usualShape: GeometryForm = { geometry: 'geojson', srid: 4326 }
 
 /** All attributes of the dataset. */
 export function rowShape(services: Pick<BaseServices, 'secrets'>, dataset: Dataset, isFeature: boolean): RowShape {
@@ -57,7 +57,7 @@ export type TaggedColumns = {
 }
 
 /** The ETag, and these attributes in a form. */
-export function taggedColumns(columns: readonly AttributeColumn[], shape: Shape, tagRow: TagRow): TaggedColumns {
+export function taggedColumns(columns: readonly AttributeColumn[], shape: GeometryForm, tagRow: TagRow): TaggedColumns {
   const readings = columns.map((one) => (one.type === 'boolean' ? undefined : postgresDialect.reading(one, shape)))
   const shown = columns.map((one, index) => {
     const value = postgresDialect.transferSql(one, column(one.attribute), shape)

@@ -41,7 +41,7 @@ export type EditTable = {
   readonly isPlatform: boolean
   /** In another database: what its changes are logged under. */
   readonly standIn?: TableName
-  readonly place: TableName
+  readonly tableName: TableName
   readonly from: Sql
   /** Queries with the application's own rights and limits. */
   connect(): Promise<Connection>
@@ -77,14 +77,14 @@ export async function openEditTable(connections: Connections, dataset: Dataset):
     )
   }
   const { db, schema } = await connections.writable(record)
-  const place = readableName(source, schema)
-  if (isPlatform && (place.schema !== tenantSchema(applicationId) || place.name.startsWith('svc_'))) {
+  const tableName = readableName(source, schema)
+  if (isPlatform && (tableName.schema !== tenantSchema(applicationId) || tableName.name.startsWith('svc_'))) {
     throw refuse('Only a table in the schema of the application can be written to.')
   }
-  const from = ident(place.schema, place.name)
-  const described = await describe(db, isPlatform, place, dataset)
-  const standIn = isPlatform ? {} : { standIn: standInOf(applicationId, driver.serverKey(record), place) }
-  return { db, isPlatform, ...standIn, place, from, connect: () => connections.open(record), ...described }
+  const from = ident(tableName.schema, tableName.name)
+  const described = await describe(db, isPlatform, tableName, dataset)
+  const standIn = isPlatform ? {} : { standIn: standInOf(applicationId, driver.serverKey(record), tableName) }
+  return { db, isPlatform, ...standIn, tableName, from, connect: () => connections.open(record), ...described }
 }
 
 type Fact = Omit<EditColumn, 'type' | 'identity' | 'geometry'> & {
@@ -97,10 +97,10 @@ type Fact = Omit<EditColumn, 'type' | 'identity' | 'geometry'> & {
 async function describe(
   db: Db,
   isPlatform: boolean,
-  place: TableName,
+  tableName: TableName,
   dataset: Dataset,
 ): Promise<Pick<EditTable, 'columns' | 'key' | 'isPartitioned' | 'isSecured'>> {
-  const facts = await db.query<Fact>(factsSql(place)).catch(explainWrite({ isPlatform }))
+  const facts = await db.query<Fact>(factsSql(tableName)).catch(explainWrite({ isPlatform }))
   const [first] = facts
   if (!first) throw refuse('The table of this dataset does not exist any more, or has no columns.')
   if (!'rp'.includes(first.kind)) {

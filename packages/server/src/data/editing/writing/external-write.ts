@@ -27,7 +27,7 @@ const idleLimit = `SET LOCAL idle_in_transaction_session_timeout = '30s'`
  * Runs a write in one transaction. If somebody follows the table, what will be told is noted before the commit, and told after it; a write
  * that cannot be noted is refused. If the answer to COMMIT is lost, the intent stays and is told later, because it may have happened.
  */
-export async function transactElsewhere<T>(
+export async function transactExternal<T>(
   { platform, onError }: Platform,
   table: EditTable,
   write: (tx: EditTransaction) => Promise<T>,

@@ -18,7 +18,7 @@ export type RowSummary = {
 const maxKeys = 1_000
 
 /** SQL: what is told of each row of a table with the alias `q`. */
-export const toldColumns = (table: EditTable): Sql =>
+export const summaryColumns = (table: EditTable): Sql =>
   sql`${keySql(table.key)}::text AS told_key, ${boxesSql([...table.columns.values()].filter(({ geometry }) => geometry))}::text AS told_boxes`
 
 /** As in the answers of queries: integers beyond 2^53 are text. */
@@ -42,7 +42,7 @@ function boxesSql(geometries: readonly EditColumn[]): Sql {
     FROM (VALUES ${joinSql(found, ', ')}) AS found (s, b) WHERE b IS NOT NULL)`
 }
 
-/** SQL: one row with the summary of those of a statement that returns `toldColumns`. */
+/** SQL: one row with the summary of those of a statement that returns `summaryColumns`. */
 export const summarySql = (statement: Sql): Sql => sql`
   WITH told AS (${statement})
   SELECT count(*)::int4 AS count, CASE WHEN count(*) <= ${maxKeys}::int4 THEN array_agg(told_key) END AS keys,
@@ -57,7 +57,7 @@ export function readSummary(row: Row | undefined): RowSummary {
   return { count, keys: keysOf(Array.isArray(keys) ? keys : [null]), boxes: merged(boxesOf(boxes)) }
 }
 
-/** Of rows with `toldColumns`. */
+/** Of rows with `summaryColumns`. */
 export function summaryOf(rows: readonly Row[]): RowSummary {
   return {
     count: rows.length,

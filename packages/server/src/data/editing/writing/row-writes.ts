@@ -6,7 +6,7 @@ import { ApiError, invalid } from '../../../kernel/errors.ts'
 import { timeoutOf } from '../../datasets/queries/query-parameters.ts'
 import { demandTag, type Edit, type EditContext, writeInTransaction } from '../editing.ts'
 import type { GeometryOptions } from '../input/geometry-column.ts'
-import type { GivenRow } from '../input/given-row.ts'
+import type { InputRow } from '../input/input-row.ts'
 import { mergeJson } from '../input/merge-json.ts'
 import {
   checkValidity,
@@ -33,13 +33,13 @@ type ChangeOptions = GeometryOptions & {
 export async function changeRow(
   context: EditContext,
   edit: Edit,
-  given: GivenRow,
+  input: InputRow,
   options: ChangeOptions,
 ): Promise<ShownRow> {
   const { table, dataset } = edit
   const { condition, parts } = conditionOf(context, edit)
-  const changes = await prepareChanges(context, edit, withoutKey(given, edit, parts), options)
-  const shape = rowShape(context.services, dataset, given.isFeature)
+  const changes = await prepareChanges(context, edit, withoutKey(input, edit, parts), options)
+  const shape = rowShape(context.services, dataset, input.isFeature)
   const { row } = await writeInTransaction(context, edit, async (tx) => {
     await demandTag(tx, context, edit, condition)
     const merged = options.mergesJson ? await mergeJson(tx, table, changes, condition) : changes
@@ -60,14 +60,14 @@ type ReplaceOptions = GeometryOptions & {
 export async function replaceRow(
   context: EditContext,
   edit: Edit,
-  given: GivenRow,
+  input: InputRow,
   { createsAbsent, ...options }: ReplaceOptions,
 ): Promise<{ row: ShownRow; isNew: boolean }> {
   const { request, signal } = context
   const { repair } = options
   const { table, dataset } = edit
   const { condition, parts } = conditionOf(context, edit)
-  const rest = withoutKey(given, edit, parts)
+  const rest = withoutKey(input, edit, parts)
   // A key that only the database gives stays as it is.
   const key = table.key.flatMap((column, index) =>
     isGivenByDatabase(column) ? [] : [{ name: column.name, value: parts[index], path: 'params/rowKey' }],
@@ -78,7 +78,7 @@ export async function replaceRow(
   await checkValidity(await table.connect(), preparing, { timeoutMs: timeoutOf(undefined), signal })
   const values: PreparedRow = { ...row, cells: new Map([...row.cells].filter(([one]) => !table.key.includes(one))) }
   const defaults = [...table.columns.values()].filter((one) => isReset(one) && !row.cells.has(one))
-  const shape = rowShape(context.services, dataset, given.isFeature)
+  const shape = rowShape(context.services, dataset, input.isFeature)
   const { columns: returning } = shape
   const isNewOnly = request.headers['if-none-match']?.trim() === '*'
   const { rows, isNew } = await writeInTransaction(context, edit, async (tx) => {
@@ -133,26 +133,26 @@ const isReset = ({ identity, isGenerated }: EditColumn): boolean => !identity &&
 const namesOf = ({ cells }: PreparedRow): string[] => [...cells.keys()].map(({ name }) => name)
 
 /** The given columns but those of the key, which must be the one of the address. */
-function withoutKey(given: GivenRow, { table }: Edit, parts: readonly string[]): GivenRow {
-  const cells = given.cells.filter(({ name, value, path }) => {
+function withoutKey(input: InputRow, { table }: Edit, parts: readonly string[]): InputRow {
+  const cells = input.cells.filter(({ name, value, path }) => {
     const place = table.key.findIndex((column) => column.name === name)
     if (place === -1) return true
     const text = String(withDigits(value))
     if (text.toLowerCase() === parts[place]?.toLowerCase()) return false
     throw invalid(path, 'must be the key in the address: a key cannot be changed. Insert a new row and delete this one')
   })
-  return { ...given, cells }
+  return { ...input, cells }
 }
 
 /** The changes of existing rows, checked. */
 export async function prepareChanges(
   { signal }: EditContext,
   { table }: Edit,
-  given: GivenRow,
+  input: InputRow,
   options: GeometryOptions,
 ): Promise<PreparedRow> {
   const preparing = startPreparing()
-  const row = prepareCells(given, table, options, preparing)
+  const row = prepareCells(input, table, options, preparing)
   finish(preparing)
   if (row.cells.size === 0) throw invalid('body', 'must have at least one column to change')
   await checkValidity(await table.connect(), preparing, { timeoutMs: timeoutOf(undefined), signal })

@@ -3,7 +3,7 @@
 import { codeOf } from '../../../kernel/db/database-error.ts'
 import { queryTimeout } from '../../../kernel/db/guarded.ts'
 import { ApiError, type ErrorCode } from '../../../kernel/errors.ts'
-import { explain, notOurs } from '../../databases/postgres/server-errors.ts'
+import { blameExternalServer, explain } from '../../databases/postgres/server-errors.ts'
 
 type DatabaseError = Error & { detail?: unknown; constraint?: unknown; column?: unknown }
 
@@ -69,7 +69,7 @@ export const explainWrite =
     try {
       return explain(error)
     } catch (explained) {
-      return notOurs(explained)
+      return blameExternalServer(explained)
     }
   }
 

@@ -7,7 +7,7 @@ import type { Row, Transaction } from '../../../kernel/db/db.ts'
 import { raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { ExternalChange } from '../../changes/external-log.ts'
 import type { EditTable } from './edit-table.ts'
-import { type RowSummary, readSummary, summaryOf, summarySql, toldColumns } from './row-summary.ts'
+import { type RowSummary, readSummary, summaryColumns, summaryOf, summarySql } from './row-summary.ts'
 
 /** A statement that changes or deletes the rows of a condition. */
 export type RowStatement = {
@@ -34,7 +34,7 @@ export type WrittenRows = {
 
 export function createWrittenRows(table: EditTable): WrittenRows {
   const changes: ExternalChange[] = []
-  const told = toldColumns(table)
+  const told = summaryColumns(table)
   const hasGeometry = table.columns.values().some(({ geometry }) => geometry !== undefined)
 
   function add(operation: ExternalChange['operation'], now: RowSummary, before?: RowSummary): void {

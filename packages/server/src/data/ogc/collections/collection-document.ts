@@ -1,7 +1,7 @@
 // The description of a collection: title, extent, reference systems, links.
 import { setTimeout } from 'node:timers/promises'
 import type { Scope } from '../../../api/access/acl.ts'
-import type { Extent } from '../../tiles/source/tile-bounds.ts'
+import type { TileExtent } from '../../tiles/source/tile-bounds.ts'
 import { timeOf } from '../items/time.ts'
 import { addressOf, bothForms, type Link, mediaTypes, ogcRelation, ownLinks, type Root } from '../links.ts'
 import type { Form } from '../negotiate.ts'
@@ -13,14 +13,14 @@ import { type Crs, crs84, epsg, storageCrs } from './crs.ts'
 const patienceMs = 10_000
 const atOnce = 4
 
-export type DescribedCollection = Collection & { readonly extent: Extent | undefined }
+export type DescribedCollection = Collection & { readonly extent: TileExtent | undefined }
 
 /** The collections with their extents; one that cannot be measured in time has none. */
 export async function withExtents(
   { services, scope }: { services: OgcServices; scope: Scope },
   collections: readonly Collection[],
 ): Promise<DescribedCollection[]> {
-  const found = new Map<Collection, Extent>()
+  const found = new Map<Collection, TileExtent>()
   const waiting = collections.values()
   const take = async (): Promise<void> => {
     for (const collection of waiting) {
@@ -39,7 +39,11 @@ export async function withExtents(
  * West, south, east and north in degrees, as last measured for tiles, so that a list and its collections say the same. A source
  * that cannot be reached has none.
  */
-async function extentOf(services: OgcServices, scope: Scope, dataset: CollectionDataset): Promise<Extent | undefined> {
+async function extentOf(
+  services: OgcServices,
+  scope: Scope,
+  dataset: CollectionDataset,
+): Promise<TileExtent | undefined> {
   if (!geometryOf(dataset)) return undefined
   const tiles = await services.tiles.sources.ofDataset(scope, dataset.id).catch(() => undefined)
   if (!tiles) return undefined

@@ -8,7 +8,7 @@ import { ApiError } from '../../../kernel/errors.ts'
 import type { AttributeDto } from '../../datasets/attribute-dto.ts'
 import { dataset as datasetResource } from '../../datasets/dataset.ts'
 import type { CachedDataset } from '../../datasets/dataset-cache.ts'
-import { checkGiven } from '../../datasets/sources.ts'
+import { checkInputs } from '../../datasets/sources.ts'
 import type { OgcServices } from '../ogc-services.ts'
 
 /** A dataset as a collection. */
@@ -127,7 +127,7 @@ async function repeatedSlugs(reach: Reach, datasets: readonly CollectionDataset[
 /** Clients of collections know no parameters, so a dataset is none while one of its parameters has no default. */
 function needsParameters(dataset: CollectionDataset): boolean {
   try {
-    checkGiven(dataset, {})
+    checkInputs(dataset, {})
     return false
   } catch (error) {
     if (error instanceof ApiError) return true

@@ -10,7 +10,7 @@ import type { Source } from '../../datasets/dataset-type.ts'
 import { totalRows } from '../../datasets/queries/total-rows.ts'
 
 export type HasUnplacedRows = (
-  opened: { readonly known: CachedDataset; readonly source: Source },
+  opened: { readonly cached: CachedDataset; readonly source: Source },
   geometry: Attribute,
   options: SelectOptions,
 ) => Promise<boolean>
@@ -20,7 +20,7 @@ const capacity = 10_000
 /** `versionOf` changes with the data. Where nothing is known the answer is true, which is always right. */
 export function createUnplacedCheck(versionOf: (dataset: Dataset) => Promise<string>): HasUnplacedRows {
   const found = new LRUCache<string, { readonly version: string; readonly has: boolean }>({ max: capacity })
-  return async ({ known: { dataset, parameters }, source }, geometry, options) => {
+  return async ({ cached: { dataset, parameters }, source }, geometry, options) => {
     const isNullable = dataset.attributes.some(({ name, nullable }) => name === geometry.name && nullable)
     if (!isNullable || !source.isCountable || parameters.size > 0) return isNullable
     const version = `${dataset.revision} ${await versionOf(dataset)}`

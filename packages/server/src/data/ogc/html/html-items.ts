@@ -1,12 +1,12 @@
 // Features as pages: a table with a map, and one feature.
 
 import type { Answer } from '../../../api/http/operation.ts'
-import type { Cell, Format, OutputColumn } from '../../../query/formats/cell.ts'
+import type { Cell, OutputColumn, RowFormat } from '../../../query/formats/cell.ts'
 import { escapeHtml } from '../../../query/formats/html.ts'
 import type { CachedDataset } from '../../datasets/dataset-cache.ts'
 import { collectionPath } from '../collections/collection-document.ts'
 import { geometryOf, keyOf } from '../collections/collections.ts'
-import type { Feature } from '../items/feature-format.ts'
+import type { FeatureDocument } from '../items/feature-format.ts'
 import { addressOf, type Link, type Root } from '../links.ts'
 import { anchor, definitions, htmlAnswer, htmlHeaders, pageEnd, pageStart } from './html-page.ts'
 import { collectionAbove } from './html-pages.ts'
@@ -14,14 +14,14 @@ import { collectionAbove } from './html-pages.ts'
 /** Longer values are cut, because a table is for looking over. */
 const longest = 200
 
-type Shown = { readonly root: Root; readonly id: string; readonly known: CachedDataset }
+type HtmlContext = { readonly root: Root; readonly id: string; readonly cached: CachedDataset }
 
 /** A page of features as a table, written row by row like every other form. */
 export function itemsPage(
-  { root, id, known: { dataset } }: Shown,
+  { root, id, cached: { dataset } }: HtmlContext,
   columns: readonly OutputColumn[],
   { numberMatched, links }: { numberMatched: number | undefined; links(): readonly Link[] },
-): Format {
+): RowFormat {
   const idName = keyOf(dataset)?.name
   const features = links().find(({ rel }) => rel === 'alternate')?.href
   const map = geometryOf(dataset) && features ? { features } : undefined
@@ -55,11 +55,15 @@ function cellHtml({ root, id, idName }: Identified, { name, type }: OutputColumn
 const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text)
 
 /** One feature: its properties and its place. */
-export function featurePage({ root, id, known }: Shown, featureId: string, { text, links, headers }: Feature): Answer {
+export function featurePage(
+  { root, id, cached }: HtmlContext,
+  featureId: string,
+  { text, links, headers }: FeatureDocument,
+): Answer {
   const { properties, geometry } = JSON.parse(text) as { properties: Record<string, unknown>; geometry: unknown }
   const rows = Object.entries(properties).map(([name, value]) => [name, escapeHtml(valueText(value))] as const)
   const features = links.find(({ rel }) => rel === 'alternate')?.href
-  const above = [...collectionAbove(id, known.dataset.name), ['Items', `${collectionPath(id)}/items`] as const]
+  const above = [...collectionAbove(id, cached.dataset.name), ['Items', `${collectionPath(id)}/items`] as const]
   const map = geometry && features ? { features } : undefined
   const answer = htmlAnswer({ root, title: featureId, above, map }, definitions(rows), links)
   // Weak, because the page is another form of what the tag is of.

@@ -4,7 +4,7 @@ import { freeValue, ignoringOthers } from '../../../api/http/input/bounded-schem
 import type { Operation } from '../../../api/http/operation.ts'
 import { rowBudget } from '../../../kernel/json/json-budget.ts'
 import type { Edit } from '../../editing/editing.ts'
-import { bodyOf, maxBodyBytes } from '../../editing/input/given-rows.ts'
+import { bodyOf, maxBodyBytes } from '../../editing/input/input-rows.ts'
 import { insertBody, refuseBeyondAppend, repairParameter } from '../../editing/insert-operation.ts'
 import { tagHeader } from '../../editing/rows/row-answer.ts'
 import { rowShape } from '../../editing/rows/row-shape.ts'
@@ -21,7 +21,7 @@ import {
 import { collectionAccess } from '../collections/collections.ts'
 import { mediaTypes } from '../links.ts'
 import { type CollectionContext, type OgcServices, operation, rootFor } from '../ogc-services.ts'
-import { contentCrs, demandType, featurePatch, type Given, newFeature, replacingFeature } from './given-feature.ts'
+import { contentCrs, demandType, type FeatureBody, featurePatch, newFeature, replacingFeature } from './feature-body.ts'
 import { noFeature } from './item-answer.ts'
 
 const itemsPath = '/ogc/collections/{id}/items'
@@ -177,7 +177,7 @@ const itemOptions = operation({
   },
 })
 
-async function givenOf(context: CollectionContext, { table }: Edit, type: string): Promise<Given> {
+async function givenOf(context: CollectionContext, { table }: Edit, type: string): Promise<FeatureBody> {
   demandType(context, type)
   return { body: context.request.body, table, crs: await contentCrs(context) }
 }

@@ -1,5 +1,5 @@
 // Features as GeoJSON with the members that OGC API Features adds: links and counts.
-import type { Cell, Format, OutputColumn } from '../../../query/formats/cell.ts'
+import type { Cell, OutputColumn, RowFormat } from '../../../query/formats/cell.ts'
 import { geojsonFormat } from '../../../query/formats/geojson.ts'
 import { swapAxes } from '../collections/axis-order.ts'
 import type { Link } from '../links.ts'
@@ -13,7 +13,7 @@ export type FeatureShape = {
 }
 
 /** A feature, its links, and the headers of its answer. */
-export type Feature = {
+export type FeatureDocument = {
   readonly text: string
   readonly links: readonly Link[]
   readonly headers: Record<string, string>
@@ -38,7 +38,7 @@ export function featureCollectionFormat(
   columns: readonly OutputColumn[],
   shape: FeatureShape,
   { numberMatched, links }: CollectionEnd,
-): Format {
+): RowFormat {
   const write = featureWriter(columns, shape)
   const matched = numberMatched === undefined ? '' : `"numberMatched":${numberMatched},`
   let numberReturned = 0

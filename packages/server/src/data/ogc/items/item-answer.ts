@@ -5,7 +5,7 @@ import { linkHeader } from '../../../api/http/link-header.ts'
 import type { Answer } from '../../../api/http/operation.ts'
 import { isUnchanged } from '../../../api/resource/revision.ts'
 import { ApiError, FaultCollector, isNotFound } from '../../../kernel/errors.ts'
-import type { Shape } from '../../../query/execution/dialect.ts'
+import type { GeometryForm } from '../../../query/execution/dialect.ts'
 import { applyOperator } from '../../../query/filter/operator.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
 import type { Plan } from '../../../query/plan/plan.ts'
@@ -21,42 +21,42 @@ import { featurePage } from '../html/html-items.ts'
 import { addressOf, type Link, mediaTypes, ownLinks } from '../links.ts'
 import type { Form } from '../negotiate.ts'
 import { type CollectionContext, rootFor } from '../ogc-services.ts'
-import { type Feature, featureWriter } from './feature-format.ts'
-import { collectionLink, givenParameters } from './items-links.ts'
+import { type FeatureDocument, featureWriter } from './feature-format.ts'
+import { collectionLink, requestParameters } from './items-links.ts'
 import { crsOf, featureColumns, type ItemsParameters, itemSchema } from './items-query.ts'
 
-export type AskedItem = {
+export type ItemRequest = {
   /** Of the collection, as the request wrote it. */
   readonly id: string
   readonly featureId: string
-  readonly known: CachedDataset
+  readonly cached: CachedDataset
   readonly parameters: Pick<ItemsParameters, 'crs' | 'properties' | 'skipGeometry'>
   readonly form: Form
 }
 
-export async function answerItem(context: CollectionContext, asked: AskedItem): Promise<Answer> {
-  const feature = await readFeature(context, asked)
+export async function answerItem(context: CollectionContext, request: ItemRequest): Promise<Answer> {
+  const feature = await readFeature(context, request)
   const { etag } = feature.headers
-  if (asked.form === 'json' && etag && isUnchanged(context.request, etag.slice(1, -1)))
+  if (request.form === 'json' && etag && isUnchanged(context.request, etag.slice(1, -1)))
     return { status: 304, headers: { ...varyingHeaders, etag } }
-  if (asked.form === 'html') return featurePage({ ...asked, root: rootFor(context) }, asked.featureId, feature)
+  if (request.form === 'html') return featurePage({ ...request, root: rootFor(context) }, request.featureId, feature)
   const { text, links, headers } = feature
   const body = Buffer.from(`${text.slice(0, -1)},"links":${JSON.stringify(links)}}\n`)
   return { headers: { ...varyingHeaders, 'content-type': mediaTypes.geojson, ...headers }, body }
 }
 
-async function readFeature(context: CollectionContext, asked: AskedItem): Promise<Feature> {
-  const { known, parameters } = asked
+async function readFeature(context: CollectionContext, request: ItemRequest): Promise<FeatureDocument> {
+  const { cached, parameters } = request
   const { services, tree } = context
   const faults = new FaultCollector()
-  faults.attempt(() => refuseUnknown(tree, itemSchema, known.parameters))
-  const columns = faults.finish(faults.attempt(() => featureColumns(known, parameters)))
+  faults.attempt(() => refuseUnknown(tree, itemSchema, cached.parameters))
+  const columns = faults.finish(faults.attempt(() => featureColumns(cached, parameters)))
   const crs = await crsOf(parameters.crs, 'query/crs', services.readCrs)
   const shape = { geometry: 'geojson', srid: crs.srid } as const
-  const { cells, etag } = await readCells(context, asked, columns, shape)
+  const { cells, etag } = await readCells(context, request, columns, shape)
   const { properties } = parameters
-  const write = featureWriter(columns, { idName: keyOf(known.dataset)?.name, properties, swapsAxes: crs.swapsAxes })
-  const links = linksOf(context, asked)
+  const write = featureWriter(columns, { idName: keyOf(cached.dataset)?.name, properties, swapsAxes: crs.swapsAxes })
+  const links = linksOf(context, request)
   const headers = { 'content-crs': `<${crs.uri}>`, ...linkHeader(links), ...(etag && { etag }) }
   return { text: write(cells), links, headers }
 }
@@ -66,16 +66,16 @@ type ReadCells = { readonly cells: readonly Cell[]; readonly etag?: string }
 /** With an ETag from the same statement where the row could be written, by this server or with this setting. */
 async function readCells(
   context: CollectionContext,
-  { known, featureId }: AskedItem,
+  { cached, featureId }: ItemRequest,
   columns: AttributeColumn[],
-  shape: Shape,
+  shape: GeometryForm,
 ): Promise<ReadCells> {
   const { services, signal, tree } = context
-  const { dataset } = known
-  const plan = planOf(known, featureId, columns)
+  const { dataset } = cached
+  const plan = planOf(cached, featureId, columns)
   const source = await services.sources.open(dataset, tree)
   const { inSql } = source
-  const mayBeWritten = inSql && (!inSql.connection.isForeign || dataset.metadata.editable === true)
+  const mayBeWritten = inSql && (!inSql.connection.isExternal || dataset.metadata.editable === true)
   if (dataset.type === 'table' && inSql && mayBeWritten) {
     const tagged = taggedColumns(columns, shape, rowTagger(services, dataset))
     return tagged.read(await readRow(context, { dataset, inSql, columns: tagged.columns }).catch(noFeature))
@@ -108,10 +108,10 @@ export function noFeature(error: unknown): never {
   throw isNotFound(error) ? absentFeature() : error
 }
 
-function linksOf(context: CollectionContext, { id, featureId, form }: AskedItem): Link[] {
+function linksOf(context: CollectionContext, { id, featureId, form }: ItemRequest): Link[] {
   const root = rootFor(context)
   const path = `${collectionPath(id)}/items/${encodeURIComponent(featureId)}`
-  const given = givenParameters(context.request.raw.url ?? '')
+  const given = requestParameters(context.request.raw.url ?? '')
   return [
     ...ownLinks((f) => addressOf(root, path, { ...given, f }), form, mediaTypes.geojson),
     collectionLink(root, id),

@@ -6,7 +6,7 @@ import type { Filter } from '../../../query/filter/filter-tree.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
 import type { Plan } from '../../../query/plan/plan.ts'
 import type { CachedDataset } from '../../datasets/dataset-cache.ts'
-import type { Answered, Source } from '../../datasets/dataset-type.ts'
+import type { Source, SourceRows } from '../../datasets/dataset-type.ts'
 import { keysetPage, type ReadPage } from '../../datasets/queries/keyset-page.ts'
 import { timeoutOf } from '../../datasets/queries/query-parameters.ts'
 import { streamAnswer, textBody } from '../../datasets/queries/stream-answer.ts'
@@ -22,17 +22,17 @@ import { featureCollectionFormat } from './feature-format.ts'
 import { type ItemsLinks, itemsLinks } from './items-links.ts'
 import { type ItemsParameters, type ItemsQuery, limits, readItemsQuery } from './items-query.ts'
 
-export type Asked = {
+export type ItemsRequest = {
   /** Of the collection, as the request wrote it. */
   readonly id: string
-  readonly known: CachedDataset
+  readonly cached: CachedDataset
   readonly parameters: ItemsParameters
   readonly form: Form
 }
 
 /** One page of a collection, ready to be written. */
 export type FeaturePage = {
-  readonly answered: Answered
+  readonly answered: SourceRows
   readonly numberMatched: number | undefined
   /** The number of features, if it is known before they are written. */
   readonly numberReturned: number | undefined
@@ -40,28 +40,28 @@ export type FeaturePage = {
   next(): Readonly<Record<string, string>> | undefined
 }
 
-export async function answerItems(context: CollectionContext, asked: Asked): Promise<Answer> {
-  const { known, parameters } = asked
+export async function answerItems(context: CollectionContext, request: ItemsRequest): Promise<Answer> {
+  const { cached, parameters } = request
   const { services } = context
-  const query = await readItemsQuery(known, parameters, context.tree, services)
-  const source = await services.sources.open(known.dataset, context.tree)
-  const links = itemsLinks(context, asked.id, asked.form)
+  const query = await readItemsQuery(cached, parameters, context.tree, services)
+  const source = await services.sources.open(cached.dataset, context.tree)
+  const links = itemsLinks(context, request.id, request.form)
   let page: FeaturePage | undefined
-  return streamAnswer(context, services.slots, known.dataset.applicationId, {
+  return streamAnswer(context, services.slots, cached.dataset.applicationId, {
     async begin(signal) {
       const options = { timeoutMs: timeoutOf(undefined), signal }
-      const where = await fastestFilter(services, { known, source }, query, options)
-      page = await readPage({ source, query, known, parameters, where }, options)
+      const where = await fastestFilter(services, { cached, source }, query, options)
+      page = await readPage({ source, query, cached, parameters, where }, options)
       const headers = headersOf(page, query, links)
-      return { ...page.answered, headers: asked.form === 'html' ? { ...headers, ...htmlHeaders } : headers }
+      return { ...page.answered, headers: request.form === 'html' ? { ...headers, ...htmlHeaders } : headers }
     },
     write: (answered) =>
       textBody(answered, (columns) => {
         const { numberMatched, next } = page as FeaturePage
         const end = { numberMatched, links: () => links.all(next()) }
-        if (asked.form === 'html') return itemsPage({ ...asked, root: links.root }, columns, end)
+        if (request.form === 'html') return itemsPage({ ...request, root: links.root }, columns, end)
         const shape = {
-          idName: keyOf(known.dataset)?.name,
+          idName: keyOf(cached.dataset)?.name,
           properties: parameters.properties,
           swapsAxes: query.crs.swapsAxes,
         }
@@ -73,7 +73,7 @@ export async function answerItems(context: CollectionContext, asked: Asked): Pro
 /** A walk keeps its filter, so that cursors stay good; each page may carry it out in another way. */
 async function fastestFilter(
   { hasUnplacedRows }: OgcServices,
-  opened: { readonly known: CachedDataset; readonly source: Source },
+  opened: { readonly cached: CachedDataset; readonly source: Source },
   { plan, placed }: ItemsQuery,
   options: Options,
 ): Promise<Filter> {
@@ -86,19 +86,19 @@ type Reading = {
   readonly where: Filter
   readonly source: Source
   readonly query: ItemsQuery
-  readonly known: CachedDataset
+  readonly cached: CachedDataset
   readonly parameters: ItemsParameters
 }
 
 type Options = { readonly timeoutMs: number; readonly signal: AbortSignal }
 
 async function readPage(reading: Reading, options: Options): Promise<FeaturePage> {
-  const { source, query, known, parameters, where } = reading
+  const { source, query, cached, parameters, where } = reading
   const { plan } = query
   if (parameters.resultType === 'hits') return hits(source, { ...plan, where }, options)
   const shape = { geometry: 'geojson', srid: query.crs.srid } as const
   const cursor = parameters.cursor === undefined ? undefined : { text: parameters.cursor, path: 'query/cursor' }
-  const page = keysetPage({ plan, key: source.key ?? [], datasetId: known.dataset.id }, cursor, limits.maximum)
+  const page = keysetPage({ plan, key: source.key ?? [], datasetId: cached.dataset.id }, cursor, limits.maximum)
   if (!page) return pageByOffset(reading, options)
   const read = await page.read(await source.rows(page.widen({ ...page.plan, where }), shape, options))
   return {

@@ -15,7 +15,7 @@ export type ItemsLinks = {
 /** `id` is the collection's, as the request wrote it. */
 export function itemsLinks(context: CollectionContext, id: string, form: Form): ItemsLinks {
   const root = rootFor(context)
-  const given = givenParameters(context.request.raw.url ?? '')
+  const given = requestParameters(context.request.raw.url ?? '')
   const path = `${collectionPath(id)}/items`
   const address = (parameters: Readonly<Record<string, string | undefined>>) =>
     addressOf(root, path, { ...given, ...parameters })
@@ -44,5 +44,5 @@ export const collectionLink = (root: Root, id: string): Link => ({
 })
 
 /** The parameters of the request's address but its key, which every link gets. */
-export const givenParameters = (url: string): Record<string, string> =>
+export const requestParameters = (url: string): Record<string, string> =>
   Object.fromEntries([...new URLSearchParams(queryOf(url))].filter(([name]) => name !== keyParameter))

@@ -7,7 +7,7 @@ import { FaultCollector, invalid, refuseRepeated } from '../../../kernel/errors.
 import { unknownName } from '../../../kernel/nearest-name.ts'
 import { allOf, type Filter } from '../../../query/filter/filter-tree.ts'
 import { applyOperator } from '../../../query/filter/operator.ts'
-import { type Column, type Places, type Plan, parsePlan } from '../../../query/plan/plan.ts'
+import { type Plan, type PlanColumn, parsePlan, type QueryPaths } from '../../../query/plan/plan.ts'
 import type { Attribute, Attributes } from '../../../query/values/attribute.ts'
 import { isScalarType } from '../../../query/values/value.ts'
 import type { CachedDataset } from '../../datasets/dataset-cache.ts'
@@ -71,7 +71,7 @@ export type ItemsQuery = {
   readonly placed?: { readonly geometry: Attribute; readonly where: Filter } | undefined
 }
 
-const places: Places = {
+const paths: QueryPaths = {
   where: 'query/filter',
   sample: 'query',
   of: (list) => `query/${list === 'order' ? 'sortby' : 'properties'}`,
@@ -94,7 +94,7 @@ export async function readItemsQuery(
   const time = faults.attempt(() => timeFilter(parameters.datetime, dataset, attributes))
   const filter = faults.attempt(() => cqlFilter(parameters, attributes, filterCrs || undefined))
   const query = { order: sortTerms(parameters.sortby), limit: pageSize(parameters.limit) }
-  const plan = faults.attempt(() => parsePlan({ ...query, offset: parameters.offset ?? 0 }, attributes, places))
+  const plan = faults.attempt(() => parsePlan({ ...query, offset: parameters.offset ?? 0 }, attributes, paths))
   const columns = faults.attempt(() => featureColumns({ dataset, attributes }, parameters))
   faults.finish()
   const box = await bboxFilter({ dataset, attributes }, parameters, services)
@@ -149,7 +149,7 @@ type Described = Pick<CachedDataset, 'dataset' | 'attributes'>
 export function featureColumns(
   { dataset, attributes }: Described,
   { properties, skipGeometry }: Pick<ItemsParameters, 'properties' | 'skipGeometry'>,
-): (Column & { readonly attribute: Attribute })[] {
+): (PlanColumn & { readonly attribute: Attribute })[] {
   const geometry = geometryOf(dataset)?.name
   refuseRepeated(properties ?? [], 'query/properties')
   const wanted = properties?.map((name) => propertyNamed(attributes, name)) ?? [...attributes.values()]

@@ -1,5 +1,5 @@
 // WebMercatorQuad, the tile matrix set of all tiles, and the part of it that an extent covers.
-import type { Extent } from '../../tiles/source/tile-bounds.ts'
+import type { TileExtent } from '../../tiles/source/tile-bounds.ts'
 import { epsg } from '../collections/crs.ts'
 
 const maxZoom = 24
@@ -46,7 +46,7 @@ export type TileLimits = {
 }
 
 /** Beyond the world the map begins again, so an extent that leaves it has all columns. */
-export function tileLimits([west, south, east, north]: Extent, z: number): TileLimits {
+export function tileLimits([west, south, east, north]: TileExtent, z: number): TileLimits {
   const count = 2 ** z
   const index = (fraction: number) => Math.max(0, Math.min(count - 1, Math.floor(fraction * count)))
   const isRound = west < -180 || east > 180

@@ -1,7 +1,7 @@
 // Tilesets: the tiles of a collection in WebMercatorQuad, as OGC API Tiles and as TileJSON describe them.
 
 import { layersOf, tileJson } from '../../tiles/http/tile-json.ts'
-import type { Extent } from '../../tiles/source/tile-bounds.ts'
+import type { TileExtent } from '../../tiles/source/tile-bounds.ts'
 import type { LoadedTileSource } from '../../tiles/source/tile-source-type.ts'
 import { collectionPath } from '../collections/collection-document.ts'
 import { type Collection, geometryOf } from '../collections/collections.ts'
@@ -13,10 +13,10 @@ import { tileLimits, tileMatrixSetId, tileMatrixSetUri } from './tile-matrix-set
 
 export type TiledCollection = Collection & { readonly tiles: LoadedTileSource }
 
-const world: Extent = [-180, -90, 180, 90]
+const world: TileExtent = [-180, -90, 180, 90]
 
 /** Where only a part of the data was measured, the rest may be anywhere. */
-const extentOf = ({ source, isExtentEstimated }: LoadedTileSource): Extent =>
+const extentOf = ({ source, isExtentEstimated }: LoadedTileSource): TileExtent =>
   isExtentEstimated ? world : source.extentLngLat
 
 export const limitsAt = (tiles: LoadedTileSource, z: number) => tileLimits(extentOf(tiles), z)

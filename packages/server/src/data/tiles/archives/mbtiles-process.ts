@@ -22,9 +22,9 @@ export type MbtilesProcess = {
 }
 
 /** Timeouts in milliseconds. */
-export type Patience = Readonly<Record<'start' | MbtilesCommand['kind'] | 'idle', number>>
+export type MbtilesTimeouts = Readonly<Record<'start' | MbtilesCommand['kind'] | 'idle', number>>
 
-const usualPatience: Patience = { start: 20_000, tile: 3_000, summary: 10_000, close: 3_000, idle: 60_000 }
+const usualPatience: MbtilesTimeouts = { start: 20_000, tile: 3_000, summary: 10_000, close: 3_000, idle: 60_000 }
 const maxWaiting = limits.archiveReads.value
 /** Requests sent to the process at once; those still waiting here can be cancelled. */
 const maxSent = 16
@@ -43,7 +43,7 @@ function startReader(): Channel {
   return processChannel(child)
 }
 
-type Options = { patience?: Patience; onStart?: () => void }
+type Options = { patience?: MbtilesTimeouts; onStart?: () => void }
 
 export function createMbtilesProcess({ patience = usualPatience, onStart }: Options = {}): MbtilesProcess {
   const pool = createWorkerPool<MbtilesCommand, Outcome>({

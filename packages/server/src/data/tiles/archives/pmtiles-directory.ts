@@ -67,10 +67,10 @@ function varints(bytes: Buffer): () => number {
   }
 }
 
-export type Found = { offset: number; length: number; isLeaf: boolean }
+export type DirectoryEntry = { offset: number; length: number; isLeaf: boolean }
 
 /** The entry that covers a tile: its own, a run of equal tiles, or a leaf directory to descend into. */
-export function findEntry({ ids, offsets, lengths, runs }: Directory, id: number): Found | undefined {
+export function findEntry({ ids, offsets, lengths, runs }: Directory, id: number): DirectoryEntry | undefined {
   let low = 0
   let high = ids.length - 1
   while (low <= high) {

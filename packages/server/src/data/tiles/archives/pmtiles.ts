@@ -5,7 +5,7 @@ import type { ByteSource } from '../../../kernel/storage/file-store.ts'
 import { type ArchiveInfo, maxTileBytes, type OpenArchive, type StoredTile, type TileFormat } from './archive.ts'
 import { boundsOf, centerOf, parseObject, textsOf, vectorLayersOf, versionOf, world, zoomOf } from './description.ts'
 import { createDirectories, type Directories } from './pmtiles-directories.ts'
-import { type Found, findEntry, unpack } from './pmtiles-directory.ts'
+import { type DirectoryEntry, findEntry, unpack } from './pmtiles-directory.ts'
 import { broken, kindOf, storedTile } from './tile-content.ts'
 
 /** By the specification, the header and the root directory are within the first 16 KiB. */
@@ -137,7 +137,7 @@ function findTileNow(
 }
 
 /** The absolute position of a tile or of a leaf directory. */
-function positionOf({ offset, length, isLeaf }: Found, header: Header): number {
+function positionOf({ offset, length, isLeaf }: DirectoryEntry, header: Header): number {
   if (isLeaf) return within(offset, length, header.leafDirectoryOffset, header.leafDirectoryLength)
   const at = within(offset, length, header.tileDataOffset, header.tileDataLength)
   if (length > maxTileBytes) throw broken(`holds a tile of more than ${maxTileBytes} bytes`)

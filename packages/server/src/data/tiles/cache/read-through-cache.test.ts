@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { noQuery } from '../../../api/http/input/query-string.ts'
-import type { TileAsked } from '../http/tile-request.ts'
+import type { TileRequest } from '../http/tile-request.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { createReadThroughCache, type ReadThroughOptions } from './read-through-cache.ts'
 import { createTileCache } from './tile-cache.ts'
@@ -22,13 +22,13 @@ function archiveOfOne() {
   return { readThrough: createReadThroughCache(options as unknown as ReadThroughOptions), reads: () => reads }
 }
 
-const known = {
+const loaded = {
   source: { id: 's', applicationId: 'a', type: 'tilelive', source: 'pmtiles://a', extentLngLat: [-10, -10, 10, 10] },
   version: '1',
   archive: { kind: 'vector', format: 'pbf' },
 } as unknown as LoadedTileSource
 
-const asked = (z: number, accept: string): TileAsked => ({
+const asked = (z: number, accept: string): TileRequest => ({
   tile: { z, x: 0, y: 0 },
   extension: 'mvt',
   parameters: {},
@@ -39,7 +39,7 @@ const { signal } = new AbortController()
 
 test('a tile is read once, and answered from then on without a promise', async () => {
   const { readThrough, reads } = archiveOfOne()
-  const get = (accept: string) => readThrough.get(known, asked(0, accept), () => signal)
+  const get = (accept: string) => readThrough.get(loaded, asked(0, accept), () => signal)
   assert.ok(get('gzip') instanceof Promise)
   const { bytes } = await get('gzip')
   const again = get('gzip')
@@ -49,7 +49,7 @@ test('a tile is read once, and answered from then on without a promise', async (
 
 test('a form that is missing is made once, of the form that is there', async () => {
   const { readThrough, reads } = archiveOfOne()
-  const get = (accept: string) => readThrough.get(known, asked(0, accept), () => signal)
+  const get = (accept: string) => readThrough.get(loaded, asked(0, accept), () => signal)
   await get('gzip')
   assert.deepEqual(Buffer.from((await get('identity')).bytes), plain)
   assert.ok(!(get('identity') instanceof Promise))
@@ -64,17 +64,18 @@ test('an application that waits for half of the tiles that the threads take is t
     archives: { of: () => ({ tile: () => never }) },
   }
   const readThrough = createReadThroughCache(options as unknown as ReadThroughOptions)
-  const get = (z: number, source = known) => readThrough.get(source, asked(z, 'gzip'), () => signal) as Promise<unknown>
+  const get = (z: number, source = loaded) =>
+    readThrough.get(source, asked(z, 'gzip'), () => signal) as Promise<unknown>
   get(0).catch(() => undefined)
   await assert.rejects(get(1), { code: 'unavailable', extensions: { limit: 1, limitName: 'tilesAtOnce' } })
-  const other = { ...known, source: { ...known.source, id: 't', applicationId: 'b' } }
+  const other = { ...loaded, source: { ...loaded.source, id: 't', applicationId: 'b' } }
   const waits = await Promise.race([get(0, other), new Promise((resolve) => setImmediate(resolve, 'it waits'))])
   assert.equal(waits, 'it waits')
 })
 
 test('a tile outside of the extent is empty, and nothing is read for it', async () => {
   const { readThrough, reads } = archiveOfOne()
-  const empty = readThrough.get(known, asked(5, 'gzip'), () => signal)
+  const empty = readThrough.get(loaded, asked(5, 'gzip'), () => signal)
   assert.ok(!(empty instanceof Promise) && empty.bytes.byteLength === 0)
   assert.equal(reads(), 0)
 })

@@ -13,7 +13,7 @@ import { whenReady } from '../../../kernel/concurrency/when-ready.ts'
 import type { ApiError } from '../../../kernel/errors.ts'
 import { report } from '../../../kernel/events.ts'
 import { overLimit } from '../../../kernel/limits/limits.ts'
-import { type Extension, requestKey, type TileAsked } from '../http/tile-request.ts'
+import { type Extension, requestKey, type TileRequest } from '../http/tile-request.ts'
 import { touches } from '../source/tile-bounds.ts'
 import type { LoadedTileSource, TileMakers } from '../source/tile-source-type.ts'
 import { tileSourceTypeOf } from '../source/tile-source-types.ts'
@@ -30,10 +30,10 @@ export type ReadTile = {
 
 /** Serves tiles in their transfer form, cached ones at once. Concurrent requests for a missing tile share one build. */
 export type ReadThroughCache = {
-  get(known: LoadedTileSource, asked: TileAsked, leaving: () => AbortSignal): ReadTile | Promise<ReadTile>
+  get(loaded: LoadedTileSource, request: TileRequest, leaving: () => AbortSignal): ReadTile | Promise<ReadTile>
   /** The tile if it can be sent at once: from the cache, or from a file that lies in memory. */
-  ready(known: LoadedTileSource, asked: TileAsked): ReadTile | undefined
-  has(known: LoadedTileSource, asked: TileAsked): boolean
+  ready(loaded: LoadedTileSource, request: TileRequest): ReadTile | undefined
+  has(loaded: LoadedTileSource, request: TileRequest): boolean
 }
 
 export type ReadThroughOptions = TileMakers & { cache: TileCache; use?: TileUse | undefined }
@@ -57,32 +57,32 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
   const { cache, workers, use } = options
   const flights = createSingleFlight<CachedTile>()
 
-  async function make(known: LoadedTileSource, asked: TileAsked, signal: AbortSignal): Promise<CachedTile> {
-    const compression = chooseCompression(asked.accept, compressions) ?? 'identity'
-    const made = await tileSourceTypeOf(known.source).makeTile(options, known, asked, compression, signal)
-    return made ?? emptyTile(asked.extension)
+  async function make(loaded: LoadedTileSource, request: TileRequest, signal: AbortSignal): Promise<CachedTile> {
+    const compression = chooseCompression(request.accept, compressions) ?? 'identity'
+    const made = await tileSourceTypeOf(loaded.source).makeTile(options, loaded, request, compression, signal)
+    return made ?? emptyTile(request.extension)
   }
 
   const withPendingSlot = createPendingSlots(workers.capacity, use)
 
   async function find(
-    known: LoadedTileSource,
-    asked: TileAsked,
+    loaded: LoadedTileSource,
+    request: TileRequest,
     key: string,
     signal: AbortSignal,
   ): Promise<CachedTile> {
     return flights.join(key, signal, async (end) => {
-      const tile = await withPendingSlot(known.source.applicationId, () => make(known, asked, end))
-      cache.put(known.source.applicationId, key, tile)
+      const tile = await withPendingSlot(loaded.source.applicationId, () => make(loaded, request, end))
+      cache.put(loaded.source.applicationId, key, tile)
       return tile
     })
   }
 
-  function readNow(known: LoadedTileSource, asked: TileAsked, key: string): CachedTile | undefined {
-    if (!touches(asked.tile, known.source.extentLngLat, tileMargin)) return undefined
-    const found = tileSourceTypeOf(known.source).readTileNow?.(options, known, asked)
-    const tile = found === null ? emptyTile(asked.extension) : found
-    if (tile) cache.put(known.source.applicationId, key, tile)
+  function readNow(loaded: LoadedTileSource, request: TileRequest, key: string): CachedTile | undefined {
+    if (!touches(request.tile, loaded.source.extentLngLat, tileMargin)) return undefined
+    const found = tileSourceTypeOf(loaded.source).readTileNow?.(options, loaded, request)
+    const tile = found === null ? emptyTile(request.extension) : found
+    if (tile) cache.put(loaded.source.applicationId, key, tile)
     return tile
   }
 
@@ -92,27 +92,27 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
   }
 
   return {
-    ready(known, asked) {
-      const key = keyOf(known, asked)
-      const kept = cache.get(known.source.applicationId, key)
-      const tile = kept ?? readNow(known, asked, key)
-      const found = tile && readyTile(tile, asked)
-      if (found) noteServed(known, kept !== undefined)
+    ready(loaded, request) {
+      const key = keyOf(loaded, request)
+      const kept = cache.get(loaded.source.applicationId, key)
+      const tile = kept ?? readNow(loaded, request, key)
+      const found = tile && readyTile(tile, request)
+      if (found) noteServed(loaded, kept !== undefined)
       return found
     },
-    has: (known, asked) => cache.get(known.source.applicationId, keyOf(known, asked)) !== undefined,
-    get(known, asked, leaving) {
-      const key = keyOf(known, asked)
-      const owner = known.source.applicationId
+    has: (loaded, request) => cache.get(loaded.source.applicationId, keyOf(loaded, request)) !== undefined,
+    get(loaded, request, leaving) {
+      const key = keyOf(loaded, request)
+      const owner = loaded.source.applicationId
       const kept = cache.get(owner, key)
-      if (!kept && !known.isExtentEstimated && !touches(asked.tile, known.source.extentLngLat, tileMargin)) {
-        checkParameters(known, asked.parameters, asked.tree)
-        const tile = { ...emptyTile(asked.extension), ...(known.layer && { features: '0/0' }) }
-        return inForm(tile, asked, () => {})
+      if (!kept && !loaded.isExtentEstimated && !touches(request.tile, loaded.source.extentLngLat, tileMargin)) {
+        checkParameters(loaded, request.parameters, request.tree)
+        const tile = { ...emptyTile(request.extension), ...(loaded.layer && { features: '0/0' }) }
+        return inForm(tile, request, () => {})
       }
-      noteServed(known, kept !== undefined)
+      noteServed(loaded, kept !== undefined)
       const onGrown = (): void => cache.grow(owner, key)
-      return whenReady(kept ?? find(known, asked, key, leaving()), (tile) => inForm(tile, asked, onGrown))
+      return whenReady(kept ?? find(loaded, request, key, leaving()), (tile) => inForm(tile, request, onGrown))
     },
   }
 }
@@ -147,21 +147,21 @@ const tooManyTiles = (most: number): ApiError =>
     },
   )
 
-const keyOf = (known: LoadedTileSource, { tile, extension, tree }: TileAsked): string =>
-  `${known.source.id} ${known.version} ${requestKey(tile, extension, tree)}`
+const keyOf = (loaded: LoadedTileSource, { tile, extension, tree }: TileRequest): string =>
+  `${loaded.source.id} ${loaded.version} ${requestKey(tile, extension, tree)}`
 
 /** A cached form that the client accepts; otherwise its preferred form, made once. */
-function inForm(tile: CachedTile, asked: TileAsked, onGrown: () => void): ReadTile | Promise<ReadTile> {
-  return readyTile(tile, asked) ?? makeForm(tile, asked, onGrown)
+function inForm(tile: CachedTile, request: TileRequest, onGrown: () => void): ReadTile | Promise<ReadTile> {
+  return readyTile(tile, request) ?? makeForm(tile, request, onGrown)
 }
 
-function readyTile(tile: CachedTile, asked: TileAsked): ReadTile | undefined {
-  const compression = readyForm(tile.forms, asked)
+function readyTile(tile: CachedTile, request: TileRequest): ReadTile | undefined {
+  const compression = readyForm(tile.forms, request)
   const bytes = compression && tile.forms.get(compression)
   return compression && bytes && { tile, compression, bytes }
 }
 
-function readyForm(forms: CachedTile['forms'], { accept, extension }: TileAsked): Compression | undefined {
+function readyForm(forms: CachedTile['forms'], { accept, extension }: TileRequest): Compression | undefined {
   const plain = forms.get('identity')
   if (plain && (images.has(extension) || plain.byteLength === 0)) return 'identity'
   if (plain && plain.byteLength < worthCompressing && chooseCompression(accept, plainOnly)) return 'identity'
@@ -169,7 +169,7 @@ function readyForm(forms: CachedTile['forms'], { accept, extension }: TileAsked)
   return ready === 'identity' && chooseCompression(accept, compressions) !== 'identity' ? undefined : ready
 }
 
-async function makeForm(tile: CachedTile, { accept }: TileAsked, onGrown: () => void): Promise<ReadTile> {
+async function makeForm(tile: CachedTile, { accept }: TileRequest, onGrown: () => void): Promise<ReadTile> {
   const { forms } = tile
   const compression = chooseCompression(accept, compressions) ?? 'identity'
   const [kind = 'identity', stored = new Uint8Array()] = [...forms][0] ?? []

@@ -5,7 +5,7 @@ import type { Batches } from '../../../kernel/db/guarded.ts'
 import { extentOf, positionsOf } from '../../../query/geometry/geojson.ts'
 import { readGeometry } from '../../../query/values/read-geometry.ts'
 import type { Tile } from '../mvt/projection.ts'
-import { type Extent, tileInDegrees } from '../source/tile-bounds.ts'
+import { type TileExtent, tileInDegrees } from '../source/tile-bounds.ts'
 import type { TileRows } from '../workers/tile-job.ts'
 import { createFairLruCache } from './fair-lru-cache.ts'
 
@@ -14,10 +14,10 @@ type Kept = { readonly bytes: SharedArrayBuffer; readonly starts: Int32Array; re
 /** These sources send all rows or none, so the rows are read once for many tiles. */
 export type RowCache = {
   /** The rows that may touch the tile; undefined if there are too many to cache. `key` changes with the rows. */
-  inTile(owner: string, key: string, asked: Asked): Promise<TileRows | undefined>
+  inTile(owner: string, key: string, asked: RowRequest): Promise<TileRows | undefined>
 }
 
-type Asked = {
+type RowRequest = {
   readonly tile: Tile
   readonly margin: number
   readonly signal: AbortSignal
@@ -82,9 +82,9 @@ async function collect(batches: Batches, maxBytes: number): Promise<Kept | 'too 
   return { bytes, starts, boxes: Float64Array.from(corners) }
 }
 
-const everywhere: Extent = [-180, -90, 180, 90]
+const everywhere: TileExtent = [-180, -90, 180, 90]
 
-function boxOf(geometry: string): Extent {
+function boxOf(geometry: string): TileExtent {
   try {
     const { west, south, east, north } = extentOf(positionsOf(readGeometry(JSON.parse(geometry), '')))
     return [west, south, east, north]
@@ -95,7 +95,7 @@ function boxOf(geometry: string): Extent {
 }
 
 /** The indexes of the boxes that touch another box, also in the neighbouring copies of the world. */
-function touching(boxes: Float64Array, [west, south, east, north]: Extent): Int32Array {
+function touching(boxes: Float64Array, [west, south, east, north]: TileExtent): Int32Array {
   const chosen = new Int32Array(boxes.length / 4)
   let count = 0
   for (let row = 0, at = 0; at < boxes.length; row++, at += 4) {

@@ -8,7 +8,7 @@ import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { serveReadyTile, serveTile } from './serve-tile.ts'
 import { described } from './tile-answer.ts'
 import { tileJson } from './tile-json.ts'
-import { cacheParameters, readTile, type TileAsked, variesAddressOnly } from './tile-request.ts'
+import { cacheParameters, readTile, type TileRequest, variesAddressOnly } from './tile-request.ts'
 import { operation, type TileServices } from './tile-services.ts'
 
 const cacheQuery = Type.Object(cacheParameters)
@@ -19,7 +19,7 @@ function askedOf(
   { source: { minZoom, maxZoom } }: LoadedTileSource,
   params: Params,
   headers: IncomingHttpHeaders,
-): TileAsked {
+): TileRequest {
   const tile = readTile(params)
   const extension = params.ext
   if (extension !== 'mvt' && extension !== 'pbf')
@@ -47,8 +47,8 @@ export const basemapOperations: readonly Operation<TileServices>[] = [
     failures: [204, 304],
     handle(context, { params }) {
       const { basemap, readThrough } = context.services.tiles
-      return whenReady(basemap.get(), (known) =>
-        serveTile(readThrough, known, askedOf(known, params, context.request.headers), context),
+      return whenReady(basemap.get(), (loadedSource) =>
+        serveTile(readThrough, loadedSource, askedOf(loadedSource, params, context.request.headers), context),
       )
     },
     answerNow({ services: { tiles }, tree, headers }, params) {

@@ -2,27 +2,27 @@
 import { ApiError, invalid } from '../../../kernel/errors.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { isVector } from './tile-json.ts'
-import type { TileAsked } from './tile-request.ts'
+import type { TileRequest } from './tile-request.ts'
 
 const rasterForms: Readonly<Record<string, readonly string[]>> = { jpg: ['jpg', 'jpeg'] }
 
 /** Images are not made from vector data, nor vice versa. */
 export function checkTile(
-  known: LoadedTileSource,
-  { tile: { z }, extension }: Pick<TileAsked, 'tile' | 'extension'>,
+  loadedSource: LoadedTileSource,
+  { tile: { z }, extension }: Pick<TileRequest, 'tile' | 'extension'>,
 ): void {
-  const forms: readonly (string | undefined)[] = isVector(known)
+  const forms: readonly (string | undefined)[] = isVector(loadedSource)
     ? ['mvt', 'pbf', 'geojson']
-    : (rasterForms[known.archive?.format ?? ''] ?? [known.archive?.format])
+    : (rasterForms[loadedSource.archive?.format ?? ''] ?? [loadedSource.archive?.format])
   if (!forms.includes(extension))
     throw new ApiError('not_found', `This source has no ${extension} tiles. Ask for ${forms.join(' or ')}.`)
-  const { minZoom, maxZoom } = known.source
+  const { minZoom, maxZoom } = loadedSource.source
   if (z < minZoom || z > maxZoom)
     throw new ApiError('not_found', `This source has tiles from zoom ${minZoom} to ${maxZoom}.`)
 }
 
 /** An archive has its tiles ready, so nothing can be asked of them. */
-export function checkTileParameters({ layer }: LoadedTileSource, parameters: TileAsked['parameters']): void {
+export function checkTileParameters({ layer }: LoadedTileSource, parameters: TileRequest['parameters']): void {
   const [first] = layer ? [] : Object.keys(parameters)
   if (first === undefined) return
   throw invalid(`query/${first}`, 'is only for tiles of datasets; this source is an archive of ready tiles')

@@ -6,37 +6,37 @@ import { explainSelect, tablesWithoutSpatialIndex } from '../../../query/executi
 import type { ReadThroughCache } from '../cache/read-through-cache.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { type DatasetTileServices, makeDatasetTile } from '../strategy/dataset-tiles.ts'
-import type { TileAsked } from './tile-request.ts'
+import type { TileRequest } from './tile-request.ts'
 
 type Services = DatasetTileServices & { readThrough: ReadThroughCache }
 
 /** Reports how a tile is made: the statement, its rows, its cost, and advice. */
 export async function explainTile(
   services: Services,
-  known: LoadedTileSource,
-  asked: TileAsked,
+  loadedSource: LoadedTileSource,
+  tileRequest: TileRequest,
   scope: Scope,
   leaving: AbortSignal,
 ): Promise<object> {
-  const cache = services.readThrough.has(known, asked) ? 'hit' : 'miss'
-  const { tile, parameters, tree, accept } = asked
-  if (!known.layer) return { source: known.source.type, tile, cache, stored: known.archive }
+  const cache = services.readThrough.has(loadedSource, tileRequest) ? 'hit' : 'miss'
+  const { tile, parameters, tree, accept } = tileRequest
+  if (!loadedSource.layer) return { source: loadedSource.source.type, tile, cache, stored: loadedSource.archive }
   const compression = chooseCompression(accept, compressions) ?? 'identity'
-  const request = { tile, parameters, given: tree, asGeoJson: false, compression }
-  const result = await makeDatasetTile(services, known, request, leaving)
+  const request = { tile, parameters, inputs: tree, asGeoJson: false, compression }
+  const result = await makeDatasetTile(services, loadedSource, request, leaving)
   const { made, columns, features, statement, source } = result
   const described = {
-    source: known.source.type,
+    source: loadedSource.source.type,
     tile,
     cache,
-    version: known.version,
+    version: loadedSource.version,
     features,
     rows: made.seen,
     skipped: made.invalid,
     bytes: { tile: made.bytes.length, [compression]: made.compressed?.length ?? made.bytes.length },
     bytesPerAttribute: Object.fromEntries(
       // The first column is the geometry.
-      [known.layer.geometry.name, ...columns.map(({ name }) => name)].map((name, index) => [
+      [loadedSource.layer.geometry.name, ...columns.map(({ name }) => name)].map((name, index) => [
         name,
         made.bytesPerColumn[index] ?? 0,
       ]),
@@ -45,14 +45,14 @@ export async function explainTile(
   }
   // The statement is shown only to callers who may read the dataset.
   const reach = scopeOf(scope.caller, 'datasets', 'read')
-  const mayRead = reach && (reach.ids === 'any' || reach.ids.includes(known.layer.dataset.id))
+  const mayRead = reach && (reach.ids === 'any' || reach.ids.includes(loadedSource.layer.dataset.id))
   const { inSql = source.inSql } = result
   if (!inSql || !statement || !mayRead) return described
   const { connection } = inSql
   const options = { timeoutMs: 10_000, signal: leaving }
   const [{ Plan: plan }] = (await explainSelect(connection, statement, options)) as [{ Plan: object }]
-  const unindexed = await tablesWithoutSpatialIndex(connection, statement, known.layer.geometry.name, options)
-  return { ...described, sql: compileSql(statement).text, plan, hints: hintsOf(known, unindexed) }
+  const unindexed = await tablesWithoutSpatialIndex(connection, statement, loadedSource.layer.geometry.name, options)
+  return { ...described, sql: compileSql(statement).text, plan, hints: hintsOf(loadedSource, unindexed) }
 }
 
 const round = (ms: number): number => Math.round(ms * 100) / 100

@@ -1,7 +1,7 @@
 // Generates a MapLibre style that previews a tile source.
 
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
-import { isVector, type Links, layersOf, link, placeOf } from './tile-json.ts'
+import { coverageOf, isVector, type Links, layersOf, link } from './tile-json.ts'
 
 /** Distinguishable colours, one for each layer. */
 const colours = ['#2f7ed8', '#e8590c', '#2b8a3e', '#9c36b5', '#c92a2a', '#0b7285', '#e67700', '#5f3dc4']
@@ -22,11 +22,11 @@ const ground = [
 ]
 
 /** A style for any tile source: polygons below lines below points, and labels if there is a name. */
-export function previewStyle(known: LoadedTileSource, links: Links, extra: string): object {
-  const { source, name } = known
+export function previewStyle(loadedSource: LoadedTileSource, links: Links, extra: string): object {
+  const { source, name } = loadedSource
   const description = link(links, `/tiles/${source.id}/index.json`)
   const url = extra ? `${description}${description.includes('?') ? '&' : '?'}${extra}` : description
-  const [longitude, latitude, zoom] = placeOf(known)
+  const [longitude, latitude, zoom] = coverageOf(loadedSource)
   const common = {
     version: 8,
     name,
@@ -36,7 +36,7 @@ export function previewStyle(known: LoadedTileSource, links: Links, extra: strin
     sprite: link({ base: links.base }, '/sprites/light'),
   }
   const basemap = { type: 'vector', url: link({ base: links.base }, '/tiles/basemap/index.json') }
-  if (!isVector(known)) {
+  if (!isVector(loadedSource)) {
     const raster = { id: 'tiles', type: 'raster', source: 'tiles' }
     return {
       ...common,
@@ -44,7 +44,7 @@ export function previewStyle(known: LoadedTileSource, links: Links, extra: strin
       layers: [...ground, raster],
     }
   }
-  const layers = layersOf(known).map(({ id, fields }, index) => ({
+  const layers = layersOf(loadedSource).map(({ id, fields }, index) => ({
     id,
     fields,
     colour: colours[index % colours.length] ?? '',

@@ -10,28 +10,28 @@ import type { CachedTile } from '../cache/tile-cache.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { revisionOf, tileHeaders } from './tile-answer.ts'
 import { isVector } from './tile-json.ts'
-import type { TileAsked } from './tile-request.ts'
+import type { TileRequest } from './tile-request.ts'
 
 /** At once if the tile is cached. The signal is used only if it has to be made. */
 export function serveTile(
   readThrough: ReadThroughCache,
-  known: LoadedTileSource,
-  asked: TileAsked,
+  loadedSource: LoadedTileSource,
+  tileRequest: TileRequest,
   context: { readonly request: FastifyRequest; readonly signal: AbortSignal },
 ): Answer | Promise<Answer> {
-  const read = readThrough.get(known, asked, () => context.signal)
-  return whenReady(read, (found) => answerTile(found, known, asked, context.request))
+  const read = readThrough.get(loadedSource, tileRequest, () => context.signal)
+  return whenReady(read, (found) => answerTile(found, loadedSource, tileRequest, context.request))
 }
 
 /** Nothing if the tile has to be made. */
 export function serveReadyTile(
   readThrough: ReadThroughCache,
-  known: LoadedTileSource,
-  asked: TileAsked,
+  loadedSource: LoadedTileSource,
+  tileRequest: TileRequest,
   request: Conditions,
 ): Answer | undefined {
-  const found = readThrough.ready(known, asked)
-  return found && answerTile(found, known, asked, request)
+  const found = readThrough.ready(loadedSource, tileRequest)
+  return found && answerTile(found, loadedSource, tileRequest, request)
 }
 
 /** The headers of a request, which may say that the client has the tile. */
@@ -39,15 +39,15 @@ type Conditions = Pick<FastifyRequest, 'headers'>
 
 function answerTile(
   { tile, compression, bytes }: ReadTile,
-  known: LoadedTileSource,
-  asked: TileAsked,
+  loadedSource: LoadedTileSource,
+  tileRequest: TileRequest,
   request: Conditions,
 ): Answer {
   const isEmpty = bytes.byteLength === 0
   // Maps overzoom the parent where an image is missing, but only if the server answers 404.
-  if (isEmpty && !isVector(known)) throw new ApiError('not_found', 'There is no tile here.')
-  const headersFor = (form: Compression) => tileHeaders(known, asked, tile, form)
-  const had = heldForm(tile, compression, asked, request)
+  if (isEmpty && !isVector(loadedSource)) throw new ApiError('not_found', 'There is no tile here.')
+  const headersFor = (form: Compression) => tileHeaders(loadedSource, tileRequest, tile, form)
+  const had = heldForm(tile, compression, tileRequest, request)
   if (had) return { status: 304, headers: headersFor(had) }
   const headers = headersFor(compression)
   if (isEmpty) return { status: 204, headers }
@@ -58,7 +58,7 @@ function answerTile(
 function heldForm(
   tile: CachedTile,
   compression: Compression,
-  { accept }: TileAsked,
+  { accept }: TileRequest,
   request: Conditions,
 ): Compression | undefined {
   if (request.headers['if-none-match'] === undefined) return undefined

@@ -6,7 +6,7 @@ import type { Answer } from '../../../api/http/operation.ts'
 import { etagOf, isUnchanged } from '../../../api/resource/revision.ts'
 import type { CachedTile } from '../cache/tile-cache.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
-import type { TileAsked } from './tile-request.ts'
+import type { TileRequest } from './tile-request.ts'
 import { type Extension, versionParameter } from './tile-request.ts'
 
 const types: Record<Extension, string> = {
@@ -28,7 +28,7 @@ export const revisionOf = ({ etag }: CachedTile, compression: Compression): stri
 /** The same headers for a tile, an empty tile and a 304. */
 export function tileHeaders(
   { source, version }: LoadedTileSource,
-  { extension, tree }: TileAsked,
+  { extension, tree }: TileRequest,
   tile: CachedTile,
   compression: Compression,
 ): Record<string, string> {

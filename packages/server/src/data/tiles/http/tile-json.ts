@@ -1,6 +1,6 @@
 // TileJSON descriptions of tile sources.
 import type { VectorLayer } from '../archives/archive.ts'
-import type { Extent } from '../source/tile-bounds.ts'
+import type { TileExtent } from '../source/tile-bounds.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { versionParameter } from './tile-request.ts'
 
@@ -18,10 +18,12 @@ export function link({ base, key }: Links, path: string, parameters: Readonly<Re
 }
 
 /** TileJSON 3.0.0. `extra` is the rest of the query string: tiles take the same filter as their TileJSON. */
-export function tileJson(known: LoadedTileSource, links: Links, extra: string): object {
-  const { source, version, name, archive } = known
+export function tileJson(loadedSource: LoadedTileSource, links: Links, extra: string): object {
+  const { source, version, name, archive } = loadedSource
   const { minZoom, maxZoom, extentLngLat, attribution } = source
-  const address = link(links, `/tiles/${source.id}/{z}/{x}/{y}.${extensionOf(known)}`, { [versionParameter]: version })
+  const address = link(links, `/tiles/${source.id}/{z}/{x}/{y}.${extensionOf(loadedSource)}`, {
+    [versionParameter]: version,
+  })
   return {
     tilejson: '3.0.0',
     name,
@@ -32,17 +34,19 @@ export function tileJson(known: LoadedTileSource, links: Links, extra: string): 
     minzoom: minZoom,
     maxzoom: maxZoom,
     bounds: boundsOf(extentLngLat),
-    center: placeOf(known),
+    center: coverageOf(loadedSource),
     ...(attribution && { attribution }),
-    ...(isVector(known) && { vector_layers: layersOf(known) }),
-    ...(known.layer && { dataset: { id: known.layer.dataset.id, lastChange: known.lastChange } }),
+    ...(isVector(loadedSource) && { vector_layers: layersOf(loadedSource) }),
+    ...(loadedSource.layer && { dataset: { id: loadedSource.layer.dataset.id, lastChange: loadedSource.lastChange } }),
     ...(archive?.kind === 'raster' && { format: archive.format }),
   }
 }
 
 /** The initial view: longitude, latitude, zoom. */
-export const placeOf = ({ archive, source: { extentLngLat, minZoom, maxZoom } }: LoadedTileSource): readonly number[] =>
-  archive?.center ?? centerOf(extentLngLat, minZoom, maxZoom)
+export const coverageOf = ({
+  archive,
+  source: { extentLngLat, minZoom, maxZoom },
+}: LoadedTileSource): readonly number[] => archive?.center ?? centerOf(extentLngLat, minZoom, maxZoom)
 
 export const isVector = ({ archive }: LoadedTileSource): boolean => archive?.kind !== 'raster'
 
@@ -50,7 +54,7 @@ const extensionOf = ({ archive }: LoadedTileSource): string =>
   archive && archive.format !== 'pbf' ? archive.format : archive ? 'pbf' : 'mvt'
 
 /** MapLibre accepts no bounds beyond the world; what lies beyond appears on the other side. */
-function boundsOf([west, south, east, north]: Extent): Extent {
+function boundsOf([west, south, east, north]: TileExtent): TileExtent {
   if (west < -180 || east > 180) return [-180, south, 180, north]
   return [west, south, east, north]
 }
@@ -75,7 +79,7 @@ function fieldType(type: string): string {
 }
 
 /** The centre of an extent, and a zoom that shows all of it. */
-function centerOf([west, south, east, north]: Extent, minZoom: number, maxZoom: number): [number, number, number] {
+function centerOf([west, south, east, north]: TileExtent, minZoom: number, maxZoom: number): [number, number, number] {
   const span = Math.max((east - west) / 360, (north - south) / 170, 1e-9)
   const zoom = Math.max(minZoom, Math.min(maxZoom, Math.floor(-Math.log2(span))))
   return [(west + east) / 2, (south + north) / 2, zoom]

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { nameList } from '../../../api/http/input/bounded-schemas.ts'
 import type { QueryTree } from '../../../api/http/input/query-string.ts'
-import { askedFilter, filterLanguageParameter, filterParameter } from '../../datasets/queries/query-parameters.ts'
+import { filterLanguageParameter, filterParameter, requestedFilter } from '../../datasets/queries/query-parameters.ts'
 import { cacheParameters, type TileParameters } from './tile-request.ts'
 
 const described = {
@@ -22,7 +22,7 @@ export const tileQuery = Type.Object({
 /** Without undefined values, so that an omitted parameter does not count as given. */
 export function tileParameters(query: Static<typeof tileQuery>, tree: QueryTree): TileParameters {
   const { attributes, limit } = query
-  const { where, filterLanguage } = askedFilter(query, tree)
+  const { where, filterLanguage } = requestedFilter(query, tree)
   return {
     ...(attributes !== undefined && { attributes }),
     ...(where !== undefined && { filter: where }),

@@ -17,7 +17,7 @@ export type TileParameters = {
   readonly limit?: number
 }
 
-export type TileAsked = {
+export type TileRequest = {
   readonly tile: Tile
   readonly extension: Extension
   readonly parameters: TileParameters

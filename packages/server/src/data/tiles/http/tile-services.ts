@@ -6,12 +6,12 @@ import { createReadThroughCache, type ReadThroughCache, type TileUse } from '../
 import { createRowCache } from '../cache/row-cache.ts'
 import { type Basemap, createBasemap } from '../source/basemap.ts'
 import { createTileSourceCache, type TileSourceCache } from '../source/tile-source-cache.ts'
-import type { TileBudget, TileMakers, TileMeans } from '../source/tile-source-type.ts'
+import type { TileBudget, TileMakers, TileSourceContext } from '../source/tile-source-type.ts'
 import type { Tiling } from '../tiling.ts'
 
 /** Makes tiles and caches their sources. */
 export type Tiles = TileMakers & {
-  readonly means: TileMeans
+  readonly context: TileSourceContext
   readonly sources: TileSourceCache
   readonly basemap: Basemap
   readonly readThrough: ReadThroughCache
@@ -26,9 +26,9 @@ export type TileServices = {
 export const operation = operationUsing<TileServices>()
 
 export function createTiles(services: BaseServices, tiling: Tiling, budget: TileBudget, use?: TileUse): Tiles {
-  const { means, archives, workers, cache } = tiling
-  const makers = { data: means.data, workers, budget, rowCache: createRowCache(), archives }
-  const sources = createTileSourceCache(services, means)
-  const basemap = createBasemap(means.archives)
-  return { ...makers, means, sources, basemap, readThrough: createReadThroughCache({ ...makers, cache, use }) }
+  const { context, archives, workers, cache } = tiling
+  const makers = { data: context.data, workers, budget, rowCache: createRowCache(), archives }
+  const sources = createTileSourceCache(services, context)
+  const basemap = createBasemap(context.archives)
+  return { ...makers, context, sources, basemap, readThrough: createReadThroughCache({ ...makers, cache, use }) }
 }

@@ -1,8 +1,8 @@
 // Clips lines to the window of a tile.
-import { endPart, reserveNumbers, type Shape, type Window } from './shape.ts'
+import { endPart, reserveNumbers, type TileShape, type Window } from './shape.ts'
 
 /** Cuts a line into the parts that are inside. */
-export function clipLine(shape: Shape, part: number, shift: number, window: Window, into: Shape): void {
+export function clipLine(shape: TileShape, part: number, shift: number, window: Window, into: TileShape): void {
   const { xy } = shape
   const start = shape.starts[part]
   const end = shape.ends[part]
@@ -25,7 +25,7 @@ export function clipLine(shape: Shape, part: number, shift: number, window: Wind
   if (isDrawing) endPart(into, from, false)
 }
 
-function push(into: Shape, x: number, y: number): void {
+function push(into: TileShape, x: number, y: number): void {
   const target = reserveNumbers(into, 2)
   target[into.length++] = x
   target[into.length++] = y

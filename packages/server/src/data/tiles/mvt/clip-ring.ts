@@ -1,5 +1,5 @@
 // Clips rings to the window of a tile by the algorithm of Sutherland and Hodgman.
-import { endPart, reserveNumbers, type Shape, type Window } from './shape.ts'
+import { endPart, reserveNumbers, type TileShape, type Window } from './shape.ts'
 
 const smallest = 4096
 const largestKept = 1 << 20
@@ -7,7 +7,13 @@ let ring = new Float64Array(smallest)
 let cut = new Float64Array(smallest)
 
 /** Sutherland and Hodgman's way: one edge of the window after the other cuts the ring. */
-export function clipRing(shape: Shape, part: number, shift: number, { least, most }: Window, into: Shape): void {
+export function clipRing(
+  shape: TileShape,
+  part: number,
+  shift: number,
+  { least, most }: Window,
+  into: TileShape,
+): void {
   const start = shape.starts[part]
   let length = shape.ends[part] - start
   if (ring.length < length) ring = new Float64Array(length)

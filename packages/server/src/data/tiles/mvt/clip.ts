@@ -1,6 +1,6 @@
 import { clipLine } from './clip-line.ts'
 import { clipRing } from './clip-ring.ts'
-import { createShape, endPart, reserveNumbers, resetShape, type Shape, shapeKind, type Window } from './shape.ts'
+import { createShape, endPart, reserveNumbers, resetShape, shapeKind, type TileShape, type Window } from './shape.ts'
 
 const clipped = createShape()
 
@@ -8,7 +8,7 @@ const clipped = createShape()
  * The part of the shape in the window, drawn in each copy of the world that touches it, or undefined when there is none. A
  * shape that lies inside as it is comes back untouched; what comes back is valid until the next call.
  */
-export function clipShape(shape: Shape, window: Window): Shape | undefined {
+export function clipShape(shape: TileShape, window: Window): TileShape | undefined {
   const { least, most, world } = window
   const west = shape.bounds[0]
   const north = shape.bounds[1]
@@ -26,7 +26,7 @@ export function clipShape(shape: Shape, window: Window): Shape | undefined {
   return clipped.length > 0 ? clipped : undefined
 }
 
-function clipCopy(shape: Shape, shift: number, window: Window): void {
+function clipCopy(shape: TileShape, shift: number, window: Window): void {
   if (shape.kind === shapeKind.points) clipPoints(shape, shift, window)
   else {
     const clipPart = shape.kind === shapeKind.lines ? clipLine : clipRing
@@ -34,7 +34,7 @@ function clipCopy(shape: Shape, shift: number, window: Window): void {
   }
 }
 
-function clipPoints(shape: Shape, shift: number, { least, most }: Window): void {
+function clipPoints(shape: TileShape, shift: number, { least, most }: Window): void {
   const target = reserveNumbers(clipped, shape.length)
   let { length } = clipped
   for (let index = 0; index < shape.length; index += 2) {

@@ -13,7 +13,7 @@ export type TileColumn = {
   readonly isHidden?: boolean
 }
 
-export type Attribute = {
+export type TileAttribute = {
   readonly column: number
   readonly name: string
   readonly kind: TileColumn['kind']
@@ -29,7 +29,7 @@ export type ColumnPlan = {
   /** The key, if it can be the id of a feature. */
   readonly id: number
   readonly idKind: TileColumn['kind']
-  readonly attributes: readonly Attribute[]
+  readonly attributes: readonly TileAttribute[]
   readonly keys: ByteWriter
   keyCount: number
 }
@@ -53,7 +53,7 @@ export function planColumns(columns: readonly TileColumn[]): ColumnPlan {
 const fieldKey = 0x1a
 
 /** Writes the name of an attribute that a feature has for the first time; answers the bytes it took. */
-export function addKey(plan: ColumnPlan, attribute: Attribute): number {
+export function addKey(plan: ColumnPlan, attribute: TileAttribute): number {
   const name = Buffer.from(attribute.name)
   const bytes = reserve(plan.keys, name.length + 8)
   const start = plan.keys.length

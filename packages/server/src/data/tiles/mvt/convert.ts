@@ -1,11 +1,11 @@
 import proj4 from 'proj4'
 
 /** A place in one reference system → in another; NaN where it is not defined. */
-export type Convert = (x: number, y: number) => readonly [x: number, y: number]
+export type PointConversion = (x: number, y: number) => readonly [x: number, y: number]
 
 const nowhere = [Number.NaN, Number.NaN] as const
 
-export function converter(from: string, to: string): Convert {
+export function converter(from: string, to: string): PointConversion {
   const { forward } = proj4(from, to)
   return (x, y) => {
     try {
@@ -18,7 +18,7 @@ export function converter(from: string, to: string): Convert {
 }
 
 /** Into web mercator. What does not come back to where it was is no place of the system. */
-export function mercatorConverter(definition: string): Convert {
+export function mercatorConverter(definition: string): PointConversion {
   const there = converter(definition, 'EPSG:3857')
   if (/\+proj=longlat\b/.test(definition)) return there
   const back = converter('EPSG:3857', definition)

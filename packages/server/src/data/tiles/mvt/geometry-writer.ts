@@ -1,5 +1,5 @@
 // Writes geometries as the commands of a vector tile: MoveTo, LineTo, ClosePath, with zigzag deltas.
-import { type Shape, shapeKind } from './shape.ts'
+import { shapeKind, type TileShape } from './shape.ts'
 import { putVarint, varintSize } from './varint.ts'
 
 const moveTo = 1
@@ -7,12 +7,12 @@ const lineTo = 2
 const closePath = 15
 
 /** The most bytes that putGeometry may write. */
-export function geometryRoom(shape: Shape): number {
+export function geometryRoom(shape: TileShape): number {
   return 10 + shape.length * 5 + shape.parts * 11
 }
 
 /** Writes the commands that draw the shape at `at`, where there is room, and answers where they end. */
-export function putGeometry(bytes: Buffer, at: number, shape: Shape): number {
+export function putGeometry(bytes: Buffer, at: number, shape: TileShape): number {
   const { xy, starts, ends, parts, kind } = shape
   pen[0] = 0
   pen[1] = 0

@@ -1,12 +1,12 @@
 import { type ByteWriter, createByteWriter, reserve } from '../../../query/geometry/encoding/byte-writer.ts'
 import { addKey, type ColumnPlan } from './columns.ts'
 import { geometryRoom, putGeometry, putLength } from './geometry-writer.ts'
-import type { Shape } from './shape.ts'
+import type { TileShape } from './shape.ts'
 import { createValueTable, releaseValueTable, type ValueTable } from './value-table.ts'
 import { putVarint, varintSize } from './varint.ts'
 
 /** A layer that is being written. */
-export type Layer = {
+export type LayerBuffer = {
   readonly plan: ColumnPlan
   readonly features: ByteWriter
   readonly values: ValueTable
@@ -26,7 +26,7 @@ const field = { layer: 0x1a, feature: 0x12, id: 0x08, tags: 0x12, type: 0x18, ge
 /** What tag and length of the layer take at most. */
 const lengthRoom = 6
 
-export function createLayer(plan: ColumnPlan, name: string, extent: number, maxBytes: number): Layer {
+export function createLayer(plan: ColumnPlan, name: string, extent: number, maxBytes: number): LayerBuffer {
   const features = spare ?? createByteWriter(16_384)
   spare = undefined
   return {
@@ -59,7 +59,7 @@ function layerFrame(name: string, extent: number): Buffer {
  * Adds a feature with the values in `layer.row`. False, and nothing is added, when the layer would become too large; then it
  * takes no other feature, as its tables may know values that are not written.
  */
-export function addFeature(layer: Layer, shape: Shape, id: number): boolean {
+export function addFeature(layer: LayerBuffer, shape: TileShape, id: number): boolean {
   const { features, plan } = layer
   const bytes = reserve(features, geometryRoom(shape) + plan.attributes.length * 10 + 40)
   const start = features.length
@@ -92,7 +92,7 @@ export function addFeature(layer: Layer, shape: Shape, id: number): boolean {
   return true
 }
 
-function putTags({ plan, row, added }: Layer, bytes: Buffer, start: number): number {
+function putTags({ plan, row, added }: LayerBuffer, bytes: Buffer, start: number): number {
   const { attributes } = plan
   let at = start + 2
   for (let index = 0; index < attributes.length; index++) {
@@ -110,7 +110,7 @@ function putTags({ plan, row, added }: Layer, bytes: Buffer, start: number): num
   return putLength(bytes, start + 1, start + 2, at)
 }
 
-function countBytes({ plan, bytesPerColumn, row, added }: Layer, idBytes: number, geometryBytes: number): void {
+function countBytes({ plan, bytesPerColumn, row, added }: LayerBuffer, idBytes: number, geometryBytes: number): void {
   const { attributes, geometry, id } = plan
   bytesPerColumn[geometry] = bytesPerColumn[geometry] + geometryBytes
   if (id >= 0) bytesPerColumn[id] = bytesPerColumn[id] + idBytes
@@ -121,7 +121,7 @@ function countBytes({ plan, bytesPerColumn, row, added }: Layer, idBytes: number
 }
 
 /** The tile of this one layer. */
-export function layerBytes({ features, plan, values, frame }: Layer): Buffer {
+export function layerBytes({ features, plan, values, frame }: LayerBuffer): Buffer {
   const parts = [frame, contentOf(features), contentOf(plan.keys), contentOf(values.writer)]
   const size = parts.reduce((sum, part) => sum + part.length, 0)
   // Memory of its own, which can go to another thread.
@@ -136,7 +136,7 @@ export function layerBytes({ features, plan, values, frame }: Layer): Buffer {
 let spare: ByteWriter | undefined
 const largestKept = 1 << 22
 
-export function releaseLayer({ features, values }: Layer): void {
+export function releaseLayer({ features, values }: LayerBuffer): void {
   releaseValueTable(values)
   if (features.bytes.length > largestKept) return
   features.length = 0

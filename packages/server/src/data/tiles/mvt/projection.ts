@@ -1,4 +1,4 @@
-import type { Convert } from './convert.ts'
+import type { PointConversion } from './convert.ts'
 
 /** A tile of the web mercator grid, with y counted from the north. */
 export type Tile = { readonly z: number; readonly x: number; readonly y: number }
@@ -7,7 +7,7 @@ export type Tile = { readonly z: number; readonly x: number; readonly y: number 
 export type Coordinates = 'lonlat' | 'mercator'
 
 /** From incoming coordinates to units of a tile, whose north-west corner is 0, 0. */
-export type Projection = {
+export type TileProjection = {
   readonly isLonLat: boolean
   readonly xScale: number
   readonly xOffset: number
@@ -21,7 +21,7 @@ export type Projection = {
   /** The width of the world. */
   readonly world: number
   /** What brings coordinates of each SRID into web mercator, where they are in none of the two. */
-  readonly converts?: ReadonlyMap<number, Convert>
+  readonly converts?: ReadonlyMap<number, PointConversion>
 }
 
 const earthHalf = 20037508.342789244
@@ -30,7 +30,7 @@ const toRadians = Math.PI / 180
 const degree = 7
 const acceptedError = 1e-5
 
-export function tileProjection(tile: Tile, coordinates: Coordinates, extent: number, buffer: number): Projection {
+export function tileProjection(tile: Tile, coordinates: Coordinates, extent: number, buffer: number): TileProjection {
   const world = extent * 2 ** tile.z
   const isLonLat = coordinates === 'lonlat'
   const scales = {
@@ -53,21 +53,21 @@ export function tileProjection(tile: Tile, coordinates: Coordinates, extent: num
 }
 
 /** Latitude → y: by the polynomial in the tile, by the formula elsewhere. */
-export function latitudeY(projection: Projection, latitude: number): number {
+export function latitudeY(projection: TileProjection, latitude: number): number {
   return latitude >= projection.south && latitude <= projection.north
     ? fittedY(projection, latitude)
     : exactY(projection, latitude)
 }
 
 /** The formula of web mercator; NaN also for a latitude that is infinite. */
-function exactY({ yScale, yOffset }: Projection, latitude: number): number {
+function exactY({ yScale, yOffset }: TileProjection, latitude: number): number {
   const clamped = Math.max(-maxLatitude, Math.min(maxLatitude, latitude))
   const sine = Math.sin(clamped * toRadians) + 0 * latitude
   return yScale * Math.log((1 + sine) / (1 - sine)) + yOffset
 }
 
 /** Newton's form, unrolled: this is the innermost thing there is. */
-function fittedY({ nodes: n, coefficients: c }: Projection, v: number): number {
+function fittedY({ nodes: n, coefficients: c }: TileProjection, v: number): number {
   let y = c[7] * (v - n[6]) + c[6]
   y = y * (v - n[5]) + c[5]
   y = y * (v - n[4]) + c[4]
@@ -77,13 +77,13 @@ function fittedY({ nodes: n, coefficients: c }: Projection, v: number): number {
   return y * (v - n[0]) + c[0]
 }
 
-function latitudeOf({ yScale, yOffset }: Projection, y: number): number {
+function latitudeOf({ yScale, yOffset }: TileProjection, y: number): number {
   const latitude = Math.asin(Math.tanh((y - yOffset) / yScale / 2)) / toRadians
   return Math.max(-maxLatitude, Math.min(maxLatitude, latitude))
 }
 
 /** The polynomial through the exact values at Chebyshev's places, as Newton writes it. */
-function fit(projection: Projection, south: number, north: number): Pick<Projection, 'nodes' | 'coefficients'> {
+function fit(projection: TileProjection, south: number, north: number): Pick<TileProjection, 'nodes' | 'coefficients'> {
   const nodes = new Float64Array(degree + 1)
   const coefficients = new Float64Array(degree + 1)
   for (let index = 0; index <= degree; index++) {
@@ -100,7 +100,7 @@ function fit(projection: Projection, south: number, north: number): Pick<Project
   return { nodes, coefficients }
 }
 
-function isAccurate(projection: Projection): boolean {
+function isAccurate(projection: TileProjection): boolean {
   const samples = 64
   for (let index = 0; index <= samples; index++) {
     const latitude = projection.south + ((projection.north - projection.south) * index) / samples

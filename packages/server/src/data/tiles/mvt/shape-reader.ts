@@ -2,12 +2,12 @@
 
 import { readWkb, type WkbCursor, type WkbSink } from '../../../query/geometry/encoding/wkb-reader.ts'
 import { GeometryFault } from '../../../query/geometry/geometry-fault.ts'
-import type { Convert } from './convert.ts'
-import { latitudeY, type Projection } from './projection.ts'
-import { clearParts, endPart, reserveNumbers, resetShape, type Shape, shapeKind } from './shape.ts'
+import type { PointConversion } from './convert.ts'
+import { latitudeY, type TileProjection } from './projection.ts'
+import { clearParts, endPart, reserveNumbers, resetShape, shapeKind, type TileShape } from './shape.ts'
 
 /** A shape, and how coordinates become units of its tile. */
-export type ProjectedShape = { readonly shape: Shape; readonly projection: Projection }
+export type ProjectedShape = { readonly shape: TileShape; readonly projection: TileProjection }
 
 /** Beyond this a double no longer holds every unit, and nothing on Earth is that far away. */
 const farthest = 2 ** 52
@@ -57,10 +57,14 @@ const shapeSink: WkbSink<ProjectedShape> = {
   endPolygon() {},
 }
 
-const toNowhere: Convert = () => [Number.NaN, Number.NaN]
+const toNowhere: PointConversion = () => [Number.NaN, Number.NaN]
 
 /** In place: nobody reads the bytes again. */
-function convertRun({ view, at, stride, isLittle }: WkbCursor, convert: Convert = toNowhere, count: number): void {
+function convertRun(
+  { view, at, stride, isLittle }: WkbCursor,
+  convert: PointConversion = toNowhere,
+  count: number,
+): void {
   for (let place = at; place < at + count * stride; place += stride) {
     const [x, y] = convert(view.getFloat64(place, isLittle), view.getFloat64(place + 8, isLittle))
     view.setFloat64(place, x, isLittle)

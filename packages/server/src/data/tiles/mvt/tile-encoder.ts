@@ -4,12 +4,12 @@ import { createWkbCursor, type WkbCursor } from '../../../query/geometry/encodin
 import { clipShape } from './clip.ts'
 import { planColumns, type TileColumn } from './columns.ts'
 import { featureValue } from './feature-values.ts'
-import { addFeature, createLayer, type Layer, layerBytes, releaseLayer } from './layer.ts'
-import { type Coordinates, type Projection, type Tile, tileProjection } from './projection.ts'
+import { addFeature, createLayer, type LayerBuffer, layerBytes, releaseLayer } from './layer.ts'
+import { type Coordinates, type Tile, type TileProjection, tileProjection } from './projection.ts'
 import { widestWindow } from './repair/make-valid.ts'
 import { tidyShape } from './repair/tidy.ts'
 import { idOf, rowId, rowValue } from './row-values.ts'
-import { createShape, type Shape, type Window } from './shape.ts'
+import { createShape, type TileShape, type Window } from './shape.ts'
 import { readShape } from './shape-reader.ts'
 
 export type EncoderOptions = {
@@ -49,9 +49,9 @@ export type TileEncoder = {
 }
 
 type Encoder = {
-  readonly layer: Layer
-  readonly projection: Projection
-  readonly shape: Shape
+  readonly layer: LayerBuffer
+  readonly projection: TileProjection
+  readonly shape: TileShape
   readonly window: Window
   readonly maxFeatures: number
   readonly cursor: WkbCursor
@@ -71,7 +71,7 @@ const geojson = createGeometryWriter()
  * Makes one Mapbox vector tile (version 2.1) of rows. A bad row is counted, it never throws. With `converts` the bytes of
  * the rows are written to, and rows of other SRIDs than it has are bad.
  */
-export function createTileEncoder(options: EncoderOptions, converts?: Projection['converts']): TileEncoder {
+export function createTileEncoder(options: EncoderOptions, converts?: TileProjection['converts']): TileEncoder {
   const { tile, columns, layer = 'geometry', extent = 4096, buffer = 64 } = options
   const { maxBytes = Number.POSITIVE_INFINITY, maxFeatures = Number.POSITIVE_INFINITY } = options
   if (extent + 2 * buffer > widestWindow) throw new RangeError(`A tile has at most ${widestWindow} units`)
@@ -151,14 +151,14 @@ function isOpen(encoder: Encoder): boolean {
   return !encoder.isFull && encoder.shown < encoder.maxFeatures
 }
 
-function add(encoder: Encoder, shape: Shape, id: number): boolean {
+function add(encoder: Encoder, shape: TileShape, id: number): boolean {
   encoder.isFull = !addFeature(encoder.layer, shape, id)
   if (encoder.isFull) return false
   encoder.shown++
   return true
 }
 
-function drawValue(encoder: Encoder, value: unknown): Shape | undefined {
+function drawValue(encoder: Encoder, value: unknown): TileShape | undefined {
   if (value instanceof Uint8Array) {
     pointAt(encoder, value)
     return drawBytes(encoder, value, 0, value.length)
@@ -169,7 +169,7 @@ function drawValue(encoder: Encoder, value: unknown): Shape | undefined {
 }
 
 /** The geometry in these bytes as it is drawn in the tile, or undefined when nothing of it is to be seen. */
-function drawBytes(encoder: Encoder, bytes: Uint8Array, start: number, end: number): Shape | undefined {
+function drawBytes(encoder: Encoder, bytes: Uint8Array, start: number, end: number): TileShape | undefined {
   const { cursor, window } = encoder
   cursor.at = bytes.byteOffset + start
   cursor.end = bytes.byteOffset + Math.min(end, bytes.length)

@@ -4,26 +4,26 @@ import { lockApplication } from '../../../api/resource/lock-application.ts'
 import type { Db, Queryable } from '../../../kernel/db/db.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
-import { isLonLat, mercatorPlace } from '../sql/mercator-sql.ts'
+import { isLonLat, mercatorPosition } from '../sql/mercator-sql.ts'
 import {
   beingBuilt,
   copiedColumns,
   countColumn,
   keyOf,
   type OverviewDataset,
-  type OwnTable,
   overviewTable,
   sizeColumn,
+  type TenantTable,
 } from './overview.ts'
 import { cellBits, tileMetres } from './overview-grid.ts'
-import { countOf, findCrowded, makeRows, type Source } from './overview-rows.ts'
+import { countOf, findCrowded, makeRows, type OverviewSource } from './overview-rows.ts'
 import { type Level, pickedInCrowded, pickRows } from './pick-rows.ts'
 
 export type Buildable = {
   readonly dataset: OverviewDataset
   readonly geometry: Attribute
   readonly isPoint: boolean
-  readonly table: OwnTable
+  readonly table: TenantTable
 }
 
 /** The job that builds. */
@@ -36,7 +36,7 @@ export type Builder = {
 }
 
 /** The contents of the staged tables. */
-export type Staged = {
+export type OverviewTables = {
   readonly zooms: readonly number[]
   readonly rowCounts: readonly number[]
   /** The tiles made from these tables; see tileNumber. */
@@ -44,7 +44,12 @@ export type Staged = {
 }
 
 /** Builds the tables of an overview beside those in use. They hold only what lies in crowded tiles. */
-export async function stageOverview(db: Db, buildable: Buildable, minRows: number, builder: Builder): Promise<Staged> {
+export async function stageOverview(
+  db: Db,
+  buildable: Buildable,
+  minRows: number,
+  builder: Builder,
+): Promise<OverviewTables> {
   const source = sourceOf(buildable)
   if (!source) return nothing
   const step = stepsOf(db, buildable.dataset, builder)
@@ -57,12 +62,12 @@ export async function stageOverview(db: Db, buildable: Buildable, minRows: numbe
   return { zooms: [...crowded.keys()], rowCounts, tiles: crowded.flat() }
 }
 
-const nothing: Staged = { zooms: [], rowCounts: [], tiles: [] }
+const nothing: OverviewTables = { zooms: [], rowCounts: [], tiles: [] }
 
 export type Step = <T>(work: (tx: Queryable) => Promise<T>) => Promise<T>
 
 type Pyramid = Pick<Builder, 'onProgress'> & {
-  readonly source: Source
+  readonly source: OverviewSource
   readonly highest: number
   readonly step: Step
 }
@@ -82,7 +87,7 @@ async function makeLevels(pyramid: Pyramid, zoom: number): Promise<number[]> {
 const wholeNumbers = new Set(['smallint', 'integer', 'bigint'])
 
 /** Undefined if there can be no overview. */
-function sourceOf({ dataset, geometry, isPoint, table }: Buildable): Source | undefined {
+function sourceOf({ dataset, geometry, isPoint, table }: Buildable): OverviewSource | undefined {
   const key = keyOf(dataset)
   if (key === undefined) return undefined
   const keyType = dataset.attributes.find(({ name }) => name === key)?.dbType ?? ''
@@ -152,7 +157,7 @@ function shapesOf(level: Level): Record<'shape' | 'size' | 'from', Sql> {
   const { zoom, base, key, geometry, isPoint, isPlain, named } = level
   const picked = sql`${pickedInCrowded(level)} AS p`
   if (isPlain) {
-    const { x, y } = mercatorPlace(geometry)
+    const { x, y } = mercatorPosition(geometry)
     const shape = sql`ST_SetSRID(ST_Point(${x}, ${y}), 3857)`
     return { shape, size: raw('0::float4'), from: sql`${picked} JOIN ${base} AS q ON q.${ident(key)} = p.id` }
   }

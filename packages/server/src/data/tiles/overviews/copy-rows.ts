@@ -1,10 +1,10 @@
 // Copies the rows of a table on another server into the platform's database, as one stream and in bounded memory.
 import type { Batches } from '../../../kernel/db/guarded.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
-import type { Cell } from '../../../kernel/db/values.ts'
+import type { ResultCell } from '../../../kernel/db/values.ts'
 import type { Step } from './build-overview.ts'
-import type { ForeignTable } from './foreign-table.ts'
-import { rowColumn } from './foreign-table.ts'
+import type { ExternalTable } from './external-table.ts'
+import { rowColumn } from './external-table.ts'
 
 /** Of what is read: the other server may be slow, huge, or hostile. The length of a row is limited for every query. */
 export const copyLimits = {
@@ -27,13 +27,13 @@ type Copy = {
 }
 
 /** Makes the table of the copy. */
-export async function makeCopy(table: ForeignTable, { into, step }: Pick<Copy, 'into' | 'step'>): Promise<void> {
+export async function makeCopy(table: ExternalTable, { into, step }: Pick<Copy, 'into' | 'step'>): Promise<void> {
   const columns = namesOf(table).map(({ name, type }) => sql`${ident(name)} ${raw(type)}`)
   await step((tx) => tx.query(sql`CREATE UNLOGGED TABLE ${into} (${joinSql(columns, ', ')})`))
 }
 
 /** Copies all rows; throws beyond the limits. */
-export async function copyRows(batches: Batches, table: ForeignTable, copy: Copy): Promise<void> {
+export async function copyRows(batches: Batches, table: ExternalTable, copy: Copy): Promise<void> {
   const { step, into, onRows } = copy
   const names = namesOf(table).map(({ name }) => ident(name))
   const statement = sql`COPY ${into} (${joinSql(names, ', ')}) FROM STDIN`
@@ -51,9 +51,9 @@ export async function copyRows(batches: Batches, table: ForeignTable, copy: Copy
 }
 
 /** Lines of COPY that have not been written yet, and how many rows there were in all. */
-function createLines({ columns, hasKey }: ForeignTable, limits: Copy['limits']) {
+function createLines({ columns, hasKey }: ExternalTable, limits: Copy['limits']) {
   let [rows, bytes, text] = [0, 0, '']
-  function addRow(cells: readonly Cell[]): void {
+  function addRow(cells: readonly ResultCell[]): void {
     if (cells.length !== columns.length) throw new Error('The server sent other columns than were asked for')
     rows++
     const line = lineOf(cells, hasKey ? undefined : rows)
@@ -67,7 +67,7 @@ function createLines({ columns, hasKey }: ForeignTable, limits: Copy['limits']) 
     get length() {
       return text.length
     },
-    add(batch: readonly Cell[][]): void {
+    add(batch: readonly ResultCell[][]): void {
       batch.forEach(addRow)
       if (rows > limits.rows) throw new Error(`The table has more than ${limits.rows} rows`)
       if (bytes > limits.bytes) throw new Error(`The rows take more than the ${limits.bytes} bytes that may be copied`)
@@ -80,7 +80,7 @@ function createLines({ columns, hasKey }: ForeignTable, limits: Copy['limits']) 
   }
 }
 
-const namesOf = ({ columns, hasKey }: ForeignTable): readonly { name: string; type: string }[] =>
+const namesOf = ({ columns, hasKey }: ExternalTable): readonly { name: string; type: string }[] =>
   hasKey ? columns : [{ name: rowColumn, type: 'bigint' }, ...columns]
 
 async function* oneChunk(lines: string): AsyncGenerator<string> {
@@ -88,19 +88,19 @@ async function* oneChunk(lines: string): AsyncGenerator<string> {
 }
 
 /** A line of COPY in text format. */
-function lineOf(cells: readonly Cell[], number: number | undefined): string {
+function lineOf(cells: readonly ResultCell[], number: number | undefined): string {
   const texts = cells.map(copyText)
   return `${number === undefined ? '' : `${number}\t`}${texts.join('\t')}\n`
 }
 
 const special = /[\\\n\r\t]/g
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
-const copyText = (cell: Cell): string =>
+const copyText = (cell: ResultCell): string =>
   cell === null ? '\\N' : cell.replace(special, (found) => escapes[found] ?? '')
 
 /** A key that the server repeats would multiply rows in every join. */
 export async function indexCopy(
-  { hasKey, key }: ForeignTable,
+  { hasKey, key }: ExternalTable,
   { into, step }: Pick<Copy, 'into' | 'step'>,
 ): Promise<void> {
   await step(async (tx) => {

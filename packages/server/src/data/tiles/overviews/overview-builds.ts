@@ -7,10 +7,10 @@ import { cancelStatements } from '../../../kernel/db/cancel-statements.ts'
 import type { Db } from '../../../kernel/db/db.ts'
 import type { Jobs } from '../../../kernel/jobs/jobs.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
-import type { Buildable, Builder, Staged } from './build-overview.ts'
+import type { Buildable, Builder, OverviewTables } from './build-overview.ts'
 import { beingBuilt, overviewTable } from './overview.ts'
 import { type BuiltFrom, builtRecord, noteProgress, noteState } from './overview-record.ts'
-import { dropUnfinished, type OverviewPlace, swapOverview } from './swap-overview.ts'
+import { dropUnfinished, type OverviewTarget, swapOverview } from './swap-overview.ts'
 
 export type OverviewJob = { readonly applicationId: string; readonly datasetId: string }
 
@@ -27,14 +27,14 @@ export type BuildOptions = {
 /** The tables of an overview that are ready to be put in use. */
 export type StagedOverview = {
   readonly buildable: Buildable
-  readonly staged: Staged
+  readonly staged: OverviewTables
   /** Of the table that it was built from. */
   readonly oid: string
 }
 
 /** An overview that is to be built. */
 export type Build = BuiltFrom & {
-  readonly place: OverviewPlace
+  readonly place: OverviewTarget
   stage(builder: Builder): Promise<StagedOverview>
 }
 
@@ -44,7 +44,7 @@ export type BuildKind = {
   /** What is to be built of a dataset; undefined if there can be no overview of it. */
   prepare(dataset: Dataset, signal: AbortSignal): Promise<Build | undefined>
   /** After a job was cancelled or lost: whoever takes the next one drops its tables, or cancelled it to drop them. */
-  leave?(place: OverviewPlace): Promise<void>
+  leave?(place: OverviewTarget): Promise<void>
   /** Whether the queue tries again at once what has failed. */
   readonly isTriedAgain: boolean
 }

@@ -1,7 +1,7 @@
 // The record of an overview in svc.overviews: its state, what it was built from, and the tiles that it has.
 import type { Queryable } from '../../../kernel/db/db.ts'
 import { type Sql, sql } from '../../../kernel/db/sql.ts'
-import type { Staged } from './build-overview.ts'
+import type { OverviewTables } from './build-overview.ts'
 
 /** Notes a new state of the build. What an earlier build left in use stays as it is. */
 export async function noteState(
@@ -30,7 +30,7 @@ export type BuiltFrom = { readonly version: string; readonly shape: string }
 /** The statement that records a finished build. */
 export const builtRecord = (
   datasetId: string,
-  { zooms, rowCounts, tiles }: Staged,
+  { zooms, rowCounts, tiles }: OverviewTables,
   { version, shape }: BuiltFrom,
 ): Sql => sql`
   UPDATE svc.overviews SET state = 'built', progress = 1, version = ${version}, shape = ${shape},

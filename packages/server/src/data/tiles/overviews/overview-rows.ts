@@ -8,7 +8,7 @@ import { tileNumber } from './overview.ts'
 import { cellOf, maxZoom, tileShift } from './overview-grid.ts'
 
 /** A table of which an overview is made. */
-export type Source = {
+export type OverviewSource = {
   readonly base: Sql
   readonly key: string
   readonly geometry: Attribute
@@ -24,14 +24,14 @@ export type Source = {
 const enough = { rows: 10_000, vertices: 200_000 }
 
 /** Every row once. Returns how many there are. */
-export async function makeRows(tx: Queryable, source: Source): Promise<number> {
+export async function makeRows(tx: Queryable, source: OverviewSource): Promise<number> {
   const into = source.named('rows')
   await tx.query(sql`CREATE UNLOGGED TABLE ${into} AS ${source.isPlain ? plainRows(source) : sortedRows(source)}`)
   return countOf(tx, into)
 }
 
 /** The keys of points in degrees and where they are, if they have a place on the map. */
-function placedPoints({ base, key, geometry }: Source): Sql {
+function placedPoints({ base, key, geometry }: OverviewSource): Sql {
   const value = located(geometry)
   return sql`
     SELECT * FROM (SELECT q.${ident(key)} AS key, ST_X(${value}) AS lon, ST_Y(${value}) AS lat FROM ${base} AS q OFFSET 0) AS q
@@ -41,14 +41,14 @@ function placedPoints({ base, key, geometry }: Source): Sql {
 const inMercator = mercatorOf(raw('lon'), raw('lat'))
 
 /** The keys of points and their cells, in one pass and without sorting. */
-const plainRows = (source: Source): Sql => sql`
+const plainRows = (source: OverviewSource): Sql => sql`
   SELECT key::int8 AS id, ${cellOf(inMercator.x)} AS cx, ${cellOf(inMercator.y)} AS cy FROM (${placedPoints(source)}) AS q`
 
 /**
  * The largest first, numbered: the key, the centre and corners in the finest grid, the size, and the shape in web
  * mercator.
  */
-function sortedRows(source: Source): Sql {
+function sortedRows(source: OverviewSource): Sql {
   const cell = (metres: string): Sql => cellOf(raw(metres))
   return sql`
     SELECT row_number() OVER (ORDER BY ${raw(source.isPoint ? 'key' : 'size DESC, key')}) AS id, rows.* FROM (
@@ -59,7 +59,7 @@ function sortedRows(source: Source): Sql {
 }
 
 /** Each row's shape in web mercator and its box in metres; null if it cannot be placed. */
-function placedRows(source: Source): Sql {
+function placedRows(source: OverviewSource): Sql {
   const { base, key, geometry, isPoint } = source
   if (isPoint && isLonLat(geometry)) {
     const { x, y } = inMercator
@@ -83,7 +83,7 @@ const countedZooms = [5, 10, maxZoom]
  * The tiles with too many rows or vertices, by zoom; see tileNumber. The parent of such a tile is always one too, so
  * the zooms begin with 0, and only rows in such tiles are counted at a higher zoom.
  */
-export async function findCrowded(tx: Queryable, source: Source): Promise<number[][]> {
+export async function findCrowded(tx: Queryable, source: OverviewSource): Promise<number[][]> {
   const tiles = source.named('tiles')
   await tx.query(sql`CREATE UNLOGGED TABLE ${tiles} (zoom int4, x int4, y int4, n int8, vertices int8)`)
   for (let at = 0, found = 1; found > 0 && at < countedZooms.length; at++) {
@@ -96,10 +96,15 @@ export async function findCrowded(tx: Queryable, source: Source): Promise<number
     found = await countOf(tx, sql`${tiles} WHERE zoom = ${raw(String(zoom))}`)
   }
   await tx.query(sql`ANALYZE ${tiles}`)
-  return tilesByZoom(await tx.query<TilePlace>(sql`SELECT zoom, x, y FROM ${tiles}`))
+  return tilesByZoom(await tx.query<TileCell>(sql`SELECT zoom, x, y FROM ${tiles}`))
 }
 
-async function countRows(tx: Queryable, { isPlain, named }: Source, zoom: number, above: number): Promise<void> {
+async function countRows(
+  tx: Queryable,
+  { isPlain, named }: OverviewSource,
+  zoom: number,
+  above: number,
+): Promise<void> {
   const at = (level: number): Sql => raw(`cx >> ${tileShift(level)}, cy >> ${tileShift(level)}`)
   const isWanted =
     above < 0
@@ -118,9 +123,9 @@ async function sumTiles(tx: Queryable, tiles: Sql, zoom: number): Promise<void> 
     WHERE zoom = ${raw(String(zoom + 1))} GROUP BY 1, 2, 3`)
 }
 
-type TilePlace = { zoom: number; x: number; y: number }
+type TileCell = { zoom: number; x: number; y: number }
 
-function tilesByZoom(tiles: readonly TilePlace[]): number[][] {
+function tilesByZoom(tiles: readonly TileCell[]): number[][] {
   // Cells outside the map belong to no tile.
   const onMap = tiles.filter(({ zoom, x, y }) => x >= 0 && y >= 0 && x < 2 ** zoom && y < 2 ** zoom)
   const highest = Math.max(-1, ...onMap.map(({ zoom }) => zoom))

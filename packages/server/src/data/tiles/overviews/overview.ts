@@ -18,11 +18,11 @@ export type Overview = {
   from(zoom: number): Sql
   readonly geometry: Attribute
   /** Only if the table is on another server. */
-  readonly apart?: ApartOverview
+  readonly external?: ExternalOverview
 }
 
 /** How an overview is read that is not where its table is: in the platform's database. */
-export type ApartOverview = {
+export type ExternalOverview = {
   readonly inSql: NonNullable<Source['inSql']>
   /** The columns that it has, with values as tiles show them. */
   readonly columns: ReadonlySet<string>
@@ -32,7 +32,7 @@ export type ApartOverview = {
 export type OverviewDataset = Pick<Dataset, 'id' | 'applicationId' | 'attributes' | 'metadata' | 'databaseType'>
 
 /** A table in the application's own schema. */
-export type OwnTable = { readonly schema: string; readonly name: string }
+export type TenantTable = { readonly schema: string; readonly name: string }
 
 /** The overview includes what lies this far outside a crowded tile, in tile widths. */
 export const overviewFringe = 1 / 8

@@ -11,9 +11,9 @@ import {
   keyOf,
   type Overview,
   type OverviewDataset,
-  type OwnTable,
   overviewOf,
   shapeOf,
+  type TenantTable,
 } from './overview.ts'
 import { type Build, type BuildOptions, createOverviewBuilds, type OverviewJob } from './overview-builds.ts'
 import { noteState } from './overview-record.ts'
@@ -21,7 +21,7 @@ import { noteState } from './overview-record.ts'
 export type OverviewsOptions = BuildOptions & {
   readonly jobs: Pick<Jobs, 'put' | 'announce'>
   /** The table of a dataset, if it is in the application's own schema. */
-  tableOf(dataset: Dataset): Promise<OwnTable | undefined>
+  tableOf(dataset: Dataset): Promise<TenantTable | undefined>
 }
 
 export type Overviews = {
@@ -121,7 +121,7 @@ function isSettled(facts: Facts, fits: boolean, minRows: number): boolean {
 async function factsOf(
   db: Queryable,
   dataset: OverviewDataset,
-  { schema, name }: OwnTable,
+  { schema, name }: TenantTable,
 ): Promise<Facts | undefined> {
   const [facts] = await db.query<Facts>(sql`
     SELECT c.oid::text AS oid, parts.rows,
@@ -140,7 +140,7 @@ async function factsOf(
 }
 
 /** Waits until the table has not been written to for a while. */
-async function quiet(db: Db, { schema, name }: OwnTable, signal: AbortSignal): Promise<void> {
+async function quiet(db: Db, { schema, name }: TenantTable, signal: AbortSignal): Promise<void> {
   let missingMs = 0
   const isQuiet = async (): Promise<true | undefined> => {
     const [row] = await db.query<{ ms: number | null }>(sql`

@@ -4,14 +4,14 @@ import { joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { tileMargin } from '../sql/tile-sql.ts'
 import { overviewFringe } from './overview.ts'
 import { cellBits, cellShift, tileMetres, tileShift } from './overview-grid.ts'
-import type { Source } from './overview-rows.ts'
+import type { OverviewSource } from './overview-rows.ts'
 
 /** The number of visible rows that a cell keeps. */
 const largePerCell = 4
 const fringe = tileMargin + overviewFringe
 
 /** One zoom of an overview. Higher zooms are made first. */
-export type Level = Source & { readonly zoom: number; readonly isHighest: boolean }
+export type Level = OverviewSource & { readonly zoom: number; readonly isHighest: boolean }
 
 /**
  * Picks rows for each cell: of points the one with the lowest id, of shapes the largest visible ones and one of the

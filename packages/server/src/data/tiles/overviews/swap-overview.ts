@@ -2,7 +2,7 @@
 import type { Db, Queryable } from '../../../kernel/db/db.ts'
 import { ident, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { type Buildable, type Builder, demandJob } from './build-overview.ts'
-import { beingBuilt, type OverviewDataset, type OwnTable, overviewTable } from './overview.ts'
+import { beingBuilt, type OverviewDataset, overviewTable, type TenantTable } from './overview.ts'
 
 const inUse = /^\d+$/
 
@@ -10,10 +10,13 @@ const inUse = /^\d+$/
 const readyZoom = (part: string): string | undefined => /^job_new_(\d+)$/.exec(part)?.[1]
 
 /** Where the tables of an overview are. */
-export type OverviewPlace = { readonly dataset: Pick<OverviewDataset, 'id'>; readonly table: Pick<OwnTable, 'schema'> }
+export type OverviewTarget = {
+  readonly dataset: Pick<OverviewDataset, 'id'>
+  readonly table: Pick<TenantTable, 'schema'>
+}
 
 /** The name suffixes of all tables of the overview. */
-async function partsOf(tx: Queryable, { dataset, table }: OverviewPlace): Promise<string[]> {
+async function partsOf(tx: Queryable, { dataset, table }: OverviewTarget): Promise<string[]> {
   const prefix = overviewTable(dataset.id, '')
   const tables = await tx.query<{ name: string }>(sql`
     SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -23,7 +26,7 @@ async function partsOf(tx: Queryable, { dataset, table }: OverviewPlace): Promis
 
 export async function dropParts(
   tx: Queryable,
-  place: OverviewPlace,
+  place: OverviewTarget,
   isMeant: (part: string) => boolean = () => true,
 ): Promise<void> {
   const { dataset, table } = place
@@ -35,7 +38,7 @@ export async function dropParts(
 const isUnfinished = (part: string): boolean => part.startsWith(beingBuilt)
 
 /** Drops the leftovers of a build, also those of an attempt before a crash. */
-export async function dropUnfinished(tx: Queryable, place: OverviewPlace): Promise<void> {
+export async function dropUnfinished(tx: Queryable, place: OverviewTarget): Promise<void> {
   await dropParts(tx, place, isUnfinished)
 }
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createCoverageCache } from './coverage-cache.ts'
-import type { Extent } from './tile-bounds.ts'
+import type { TileExtent } from './tile-bounds.ts'
 
-function counted(ms: number, extentLngLat: Extent = [0, 0, 10, 10]) {
+function counted(ms: number, extentLngLat: TileExtent = [0, 0, 10, 10]) {
   let looks = 0
   const look = createCoverageCache(async () => {
     looks++
@@ -44,7 +44,7 @@ describe('what a dataset covers', () => {
   })
 
   test('is looked at in the background when that takes long, and may be anywhere until then', async () => {
-    const looks = [Promise.withResolvers<Extent>(), Promise.withResolvers<Extent>()]
+    const looks = [Promise.withResolvers<TileExtent>(), Promise.withResolvers<TileExtent>()]
     let begun = 0
     const look = createCoverageCache(async () => ({
       minZoom: 0,

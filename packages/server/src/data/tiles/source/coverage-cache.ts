@@ -1,14 +1,19 @@
 // A single-flight cache of extents and zooms.
 import { cleanAttribution } from './attribution.ts'
-import type { Extent } from './tile-bounds.ts'
-import type { Detected } from './tile-source-type.ts'
+import type { TileExtent } from './tile-bounds.ts'
+import type { TileSourceCoverage } from './tile-source-type.ts'
 
-const world: Extent = [-180, -90, 180, 90]
+const world: TileExtent = [-180, -90, 180, 90]
 
 /** The coverage of a source that has not been measured yet. */
-export const nothingKnown = { minZoom: 0, maxZoom: 0, extentLngLat: world }
+export const noCoverage = { minZoom: 0, maxZoom: 0, extentLngLat: world }
 
-type Measurement = { readonly version: string; readonly found: Detected; readonly at: number; readonly tookMs: number }
+type Measurement = {
+  readonly version: string
+  readonly found: TileSourceCoverage
+  readonly at: number
+  readonly tookMs: number
+}
 
 /** Measure again when 20 × the duration of the last measurement has passed, so that measuring costs at most 5 %. */
 const patience = 20
@@ -17,14 +22,14 @@ const shortMs = 200
 const capacity = 10_000
 
 /** `lastExtent` is the extent as it was last measured; rows may have been added elsewhere since. */
-type Coverage = Detected & { readonly attribution: string; readonly lastExtent: Extent }
+type Coverage = TileSourceCoverage & { readonly attribution: string; readonly lastExtent: TileExtent }
 
 /**
  * Caches what datasets cover (extent and zooms), measured once per version of the data. A long measurement is repeated
  * in the background; until it is done the extent is the whole world, because new rows may be anywhere.
  */
 export function createCoverageCache(
-  detect: (applicationId: string, id: string) => Promise<Detected>,
+  detect: (applicationId: string, id: string) => Promise<TileSourceCoverage>,
 ): (applicationId: string, id: string, version: string) => Promise<Coverage> {
   const measured = new Map<string, Measurement>()
 
@@ -73,7 +78,7 @@ export function createCoverageCache(
   }
 }
 
-const around = (a: Extent, b: Extent): Extent => [
+const around = (a: TileExtent, b: TileExtent): TileExtent => [
   Math.min(a[0], b[0]),
   Math.min(a[1], b[1]),
   Math.max(a[2], b[2]),

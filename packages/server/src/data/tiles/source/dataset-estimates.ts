@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Db } from '../../../kernel/db/db.ts'
 import { sql } from '../../../kernel/db/sql.ts'
-import type { Estimate } from '../../../query/execution/introspection.ts'
+import type { TableEstimate } from '../../../query/execution/introspection.ts'
 import { findDatasets } from '../../datasets/find-dataset.ts'
 import type { Sources } from '../../datasets/sources.ts'
 
@@ -15,10 +15,10 @@ export function createEstimates(db: Db, sources: Sources) {
   return async (
     listed: readonly { readonly id: string }[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, Estimate>> => {
+  ): Promise<ReadonlyMap<string, TableEstimate>> => {
     const ids = listed.map(({ id }) => id)
     const [datasets, extents] = await Promise.all([findDatasets(db, ids), tileExtents(db, ids)])
-    const found = new Map<string, Estimate>([...extents].map(([id, extent]) => [id, { rows: null, extent }]))
+    const found = new Map<string, TableEstimate>([...extents].map(([id, extent]) => [id, { rows: null, extent }]))
     const waiting = new AbortController()
     const end = AbortSignal.any([signal, waiting.signal])
     const waitingDatasets = datasets.values()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { compileSql, raw } from '../../../kernel/db/sql.ts'
-import type { TileData, TileDatasets, TileMeans } from './tile-source-type.ts'
+import type { TileData, TileDatasets, TileSourceContext } from './tile-source-type.ts'
 import { datasetType } from './types/dataset.ts'
 
 /** A table of which the planner thinks that reading it costs so much; notes what is asked of its server. */
@@ -26,7 +26,7 @@ function tableOf(
         },
       },
       relation: { from: raw('t'), key: [], isTable: false },
-      isOurs: true,
+      isTrusted: true,
     },
   }
   const dto = { name: 'geom', type: 'geometry', geometryType: 'Point', dbType: 'geometry(Point,4326)', srid: 4326 }
@@ -38,7 +38,7 @@ function tableOf(
       return estimate
     },
   } as unknown as TileDatasets
-  return { asked, detected: () => datasetType.detect({ data } as TileMeans, 'app', 'id') }
+  return { asked, detected: () => datasetType.detect({ data } as TileSourceContext, 'app', 'id') }
 }
 
 describe('what a dataset covers', () => {

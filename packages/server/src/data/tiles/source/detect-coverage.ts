@@ -6,13 +6,13 @@ import { parsePlan } from '../../../query/plan/plan.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import { type DatasetLayer, layerOf } from './dataset-layer.ts'
-import { type Extent, tilesIn } from './tile-bounds.ts'
-import type { Detected, TileData, TileDatasets } from './tile-source-type.ts'
+import { type TileExtent, tilesIn } from './tile-bounds.ts'
+import type { TileData, TileDatasets, TileSourceCoverage } from './tile-source-type.ts'
 
 /** The largest table, by the planner's estimate, that is scanned while a caller waits; and the longest time. */
 const most = { rows: 50_000, cost: 50_000 }
 const timeoutMs = 2_000
-const world: Extent = [-180, -85.0511287798066, 180, 85.0511287798066]
+const world: TileExtent = [-180, -85.0511287798066, 180, 85.0511287798066]
 
 /** The highest zoom is the one where a tile shows some hundred features; beyond it maps overzoom. */
 const enough = 100
@@ -23,7 +23,7 @@ export async function detectDataset(
   data: TileDatasets,
   dataset: Dataset,
   signal: AbortSignal | undefined,
-): Promise<Detected> {
+): Promise<TileSourceCoverage> {
   const layer = layerOf(dataset)
   const attribution = dataset.metadata.attribution
   const credit = typeof attribution === 'string' ? { attribution } : {}
@@ -47,12 +47,12 @@ const noneUnlessLeft = (signal: AbortSignal | undefined) => (): undefined => sig
 
 /** The planner's estimate of a full scan. It reads no rows, with or without statistics. */
 async function plannedScan(
-  { connection, relation, isOurs }: NonNullable<TileData['inSql']>,
+  { connection, relation, isTrusted }: NonNullable<TileData['inSql']>,
   geometry: Attribute,
   signal: AbortSignal | undefined,
 ): Promise<{ rows: number; cost: number }> {
   const scan = sql`SELECT q.${ident(geometry.name)} FROM ${relation.from} AS q`
-  const plans = await planSelect(connection, scan, { timeoutMs, isOurs, ...(signal && { signal }) })
+  const plans = await planSelect(connection, scan, { timeoutMs, isTrusted, ...(signal && { signal }) })
   const { 'Plan Rows': rows, 'Total Cost': cost } = plans[0]?.Plan ?? {}
   return { rows: Number(rows), cost: Number(cost) }
 }
@@ -61,17 +61,17 @@ async function lookedAt(
   opened: TileData,
   { attributes, geometry }: DatasetLayer,
   signal: AbortSignal | undefined,
-): Promise<Omit<Detected, 'attribution'>> {
+): Promise<Omit<TileSourceCoverage, 'attribution'>> {
   const plan = parsePlan({ attributes: [`extent(${geometry.name}) as extent`, 'count(*) as rows'] }, attributes)
   const options = { timeoutMs, atMost: 1, ...(signal && { signal }) }
   const { batches } = await opened.rows(plan, { geometry: 'geojson', srid: 4326 }, options)
   const [cells] = (await Array.fromAsync(batches)).flat()
-  const found = JSON.parse(cells?.[0] ?? 'null') as Extent | null
+  const found = JSON.parse(cells?.[0] ?? 'null') as TileExtent | null
   return mapOf(found ?? undefined, Number(cells?.[1]))
 }
 
 /** The zooms for a number of rows within an extent. */
-export function mapOf(found: Extent | undefined, rows: number): Omit<Detected, 'attribution'> {
+export function mapOf(found: TileExtent | undefined, rows: number): Omit<TileSourceCoverage, 'attribution'> {
   if (!found?.every(Number.isFinite)) return { minZoom: 0, maxZoom: highest.least, extentLngLat: world }
   const extentLngLat = padded(found)
   return { minZoom: 0, maxZoom: maxZoomFor(extentLngLat, rows), extentLngLat }
@@ -81,7 +81,7 @@ export function mapOf(found: Extent | undefined, rows: number): Omit<Detected, '
  * Pads the extent, because maps request no tiles for one without width or height, or one that only touches a tile's
  * edge.
  */
-function padded([west, south, east, north]: Extent): Extent {
+function padded([west, south, east, north]: TileExtent): TileExtent {
   const pad = 1e-6
   // Ignore bounds beyond the Earth: one bad row must not shape the extent.
   const [left, right] = west < -540 || east > 540 ? [-180, 180] : [west, east]
@@ -89,7 +89,7 @@ function padded([west, south, east, north]: Extent): Extent {
   return [Math.max(-540, left - pad), latitude(south - pad), Math.min(540, right + pad), latitude(north + pad)]
 }
 
-function maxZoomFor(extent: Extent, rows: number): number {
+function maxZoomFor(extent: TileExtent, rows: number): number {
   for (let z = highest.least; z < highest.most; z++) if (rows / tilesIn(extent, z) <= enough) return z
   return highest.most
 }

@@ -1,13 +1,13 @@
 // Stores the tile sources of loaded data.
 import type { Queryable } from '../../../kernel/db/db.ts'
 import { json, raw, sql } from '../../../kernel/db/sql.ts'
-import type { Detected, TileSource } from './tile-source-type.ts'
+import type { TileSource, TileSourceCoverage } from './tile-source-type.ts'
 
 /** Creates or updates the tile source of loaded data. An existing one keeps the settings a user chose. */
 export async function putTileSource(
   tx: Queryable,
   { id, applicationId, type, source }: Pick<TileSource, 'id' | 'applicationId' | 'type' | 'source'>,
-  { minZoom, maxZoom, extentLngLat, attribution, name }: Detected,
+  { minZoom, maxZoom, extentLngLat, attribution, name }: TileSourceCoverage,
 ): Promise<void> {
   await tx.query(sql`
     INSERT INTO svc.tilesources AS t

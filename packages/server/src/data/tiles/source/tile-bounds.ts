@@ -1,7 +1,7 @@
 // The bounds of tiles in degrees and in web mercator.
 import type { Tile } from '../mvt/projection.ts'
 
-export type Extent = readonly [west: number, south: number, east: number, north: number]
+export type TileExtent = readonly [west: number, south: number, east: number, north: number]
 
 /** Half the width of the web mercator world in metres. */
 const half = 20037508.342789244
@@ -20,7 +20,7 @@ function heightOf(latitude: number): number {
 }
 
 /** A tile's box in degrees, with a margin in tiles. At the map's edge it extends to the poles. */
-export function tileInDegrees({ z, x, y }: Tile, margin: number): Extent {
+export function tileInDegrees({ z, x, y }: Tile, margin: number): TileExtent {
   const north = y - margin <= 0 ? 90 : latitudeAt(y - margin, z)
   const south = y + 1 + margin >= 2 ** z ? -90 : latitudeAt(y + 1 + margin, z)
   return [longitudeAt(x - margin, z), south, longitudeAt(x + 1 + margin, z), north]
@@ -30,7 +30,7 @@ export function tileInDegrees({ z, x, y }: Tile, margin: number): Extent {
  * A tile's box in web mercator metres. Tiles at the map's edge are unbounded outwards, because coordinates may lie
  * beyond the map.
  */
-export function tileInMetres({ z, x, y }: Tile, margin: number): Extent {
+export function tileInMetres({ z, x, y }: Tile, margin: number): TileExtent {
   const size = (2 * half) / 2 ** z
   const north = y - margin <= 0 ? 10 * half : half - (y - margin) * size
   const south = y + 1 + margin >= 2 ** z ? -10 * half : half - (y + 1 + margin) * size
@@ -62,13 +62,13 @@ export function gridInMetres(tile: Tile, cells: number): Grid {
   return { xs, ys: bounded(ys, tileInMetres(tile, 1 / cells)) }
 }
 
-const bounded = (ys: readonly number[], [, south, , north]: Extent): number[] => [south, ...ys.slice(1, -1), north]
+const bounded = (ys: readonly number[], [, south, , north]: TileExtent): number[] => [south, ...ys.slice(1, -1), north]
 
 /** Metres per tile unit at the equator. */
 export const unitInMetres = (z: number, extent: number): number => (2 * half) / 2 ** z / extent
 
 /** Whether anything in the extent can be visible in the tile, also in neighbouring copies of the world. */
-export function touches(tile: Tile, extent: Extent, margin: number): boolean {
+export function touches(tile: Tile, extent: TileExtent, margin: number): boolean {
   const [west, south, east, north] = tileInDegrees(tile, margin)
   const [left, bottom, right, top] = extent
   if (top < south || bottom > north) return false
@@ -76,7 +76,7 @@ export function touches(tile: Tile, extent: Extent, margin: number): boolean {
 }
 
 /** The number of tiles of a zoom that the extent covers. */
-export function tilesIn([west, south, east, north]: Extent, z: number): number {
+export function tilesIn([west, south, east, north]: TileExtent, z: number): number {
   const width = Math.max(1, ((east - west) / 360) * 2 ** z)
   const height = Math.max(1, (heightOf(south) - heightOf(north)) * 2 ** z)
   return width * height

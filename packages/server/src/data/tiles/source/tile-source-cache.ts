@@ -6,12 +6,12 @@ import type { BaseServices } from '../../../api/resource/resource.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 import { ApiError, isNotFound } from '../../../kernel/errors.ts'
 import { dataset as datasetResource } from '../../datasets/dataset.ts'
-import { createCoverageCache, nothingKnown } from './coverage-cache.ts'
-import { createFirstNamed, type Named } from './first-named.ts'
+import { createCoverageCache, noCoverage } from './coverage-cache.ts'
 import { tileSource } from './tile-source.ts'
-import type { LoadedTileSource, TileMeans, TileSource } from './tile-source-type.ts'
+import type { LoadedTileSource, TileSource, TileSourceContext } from './tile-source-type.ts'
 import { tileSourceTypeOf } from './tile-source-types.ts'
 import { datasetType } from './types/dataset.ts'
+import { createVersionRefresh, type VersionRefresh } from './version-refresh.ts'
 
 export type TileSourceCache = {
   /** At once if it is cached. A version that the request names makes it as new as that version. */
@@ -23,17 +23,17 @@ export type TileSourceCache = {
 }
 
 /** Waits until the source may be read; returns since when it must have been. */
-async function turnOf({ at, readAt }: Named): Promise<number> {
+async function turnOf({ at, readAt }: VersionRefresh): Promise<number> {
   const waitMs = readAt - performance.now()
   if (waitMs > 0) await sleep(waitMs)
   return at
 }
 
 /** A dataset without a tile source acts as its own. */
-export function createTileSourceCache(services: BaseServices, means: TileMeans): TileSourceCache {
+export function createTileSourceCache(services: BaseServices, context: TileSourceContext): TileSourceCache {
   const { db } = services
-  const firstNamed = createFirstNamed()
-  const coverageOf = createCoverageCache((applicationId, id) => datasetType.detect(means, applicationId, id))
+  const firstNamed = createVersionRefresh()
+  const coverageOf = createCoverageCache((applicationId, id) => datasetType.detect(context, applicationId, id))
   const explicit = createRecordCache(
     { resource: tileSource, services },
     async ({ entity, revision }) => following(await load(entity as TileSource, revision)),
@@ -51,25 +51,25 @@ export function createTileSourceCache(services: BaseServices, means: TileMeans):
       headers: {},
       metadata: {},
     } as const
-    const known = await load({ ...base, ...nothingKnown }, '')
-    const { isEstimate = false, lastExtent, ...found } = await coverageOf(applicationId, id, known.version)
-    return { ...known, source: { ...base, ...found }, isExtentEstimated: isEstimate, lastExtent }
+    const loadedSource = await load({ ...base, ...noCoverage }, '')
+    const { isEstimate = false, lastExtent, ...found } = await coverageOf(applicationId, id, loadedSource.version)
+    return { ...loadedSource, source: { ...base, ...found }, isExtentEstimated: isEstimate, lastExtent }
   })
 
   /** A detected extent, unlike a configured one, follows the data. */
-  async function following(known: LoadedTileSource): Promise<LoadedTileSource> {
-    const { id, applicationId, source } = known.source
-    if (!known.layer) return known
+  async function following(loadedSource: LoadedTileSource): Promise<LoadedTileSource> {
+    const { id, applicationId, source } = loadedSource.source
+    if (!loadedSource.layer) return loadedSource
     const [row] = await db.query<{ found: boolean }>(
       sql`SELECT is_extent_found AS found FROM svc.tilesources WHERE id = ${id}::uuid`,
     )
-    if (!row?.found) return known
-    const { extentLngLat, isEstimate = false } = await coverageOf(applicationId, source, known.version)
-    return { ...known, source: { ...known.source, extentLngLat }, isExtentEstimated: isEstimate }
+    if (!row?.found) return loadedSource
+    const { extentLngLat, isEstimate = false } = await coverageOf(applicationId, source, loadedSource.version)
+    return { ...loadedSource, source: { ...loadedSource.source, extentLngLat }, isExtentEstimated: isEstimate }
   }
 
   const load = (source: TileSource, revision: string): Promise<LoadedTileSource> =>
-    tileSourceTypeOf(source).load(means, source, revision)
+    tileSourceTypeOf(source).load(context, source, revision)
 
   function cached(scope: Scope, id: string, notBefore?: number): LoadedTileSource | undefined {
     const known = explicit.fresh(scope, id, notBefore)
@@ -80,9 +80,9 @@ export function createTileSourceCache(services: BaseServices, means: TileMeans):
   }
 
   function fresh(scope: Scope, id: string, version?: string): LoadedTileSource | undefined {
-    const known = cached(scope, id)
-    const isEnough = version === undefined || known?.version === version
-    return isEnough ? known : cached(scope, id, firstNamed(id, version).at)
+    const loadedSource = cached(scope, id)
+    const isEnough = version === undefined || loadedSource?.version === version
+    return isEnough ? loadedSource : cached(scope, id, firstNamed(id, version).at)
   }
 
   async function find(scope: Scope, id: string, version?: string): Promise<LoadedTileSource> {

@@ -5,16 +5,16 @@ import type { Compression } from '../../../api/http/answers/compression.ts'
 import type { Folder } from '../../../kernel/storage/file-store.ts'
 import type { DataState } from '../../datasets/data-versions.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
-import type { Given, Source } from '../../datasets/dataset-type.ts'
+import type { ParameterValues, Source } from '../../datasets/dataset-type.ts'
 import type { ArchiveInfo } from '../archives/archive.ts'
 import type { Archives } from '../archives/archives.ts'
 import type { RowCache } from '../cache/row-cache.ts'
 import type { CachedTile } from '../cache/tile-cache.ts'
-import type { TileAsked } from '../http/tile-request.ts'
+import type { TileRequest } from '../http/tile-request.ts'
 import type { Overview } from '../overviews/overview.ts'
 import type { TileWorkers } from '../workers/tile-workers.ts'
 import type { DatasetLayer } from './dataset-layer.ts'
-import type { Extent } from './tile-bounds.ts'
+import type { TileExtent } from './tile-bounds.ts'
 
 export type TileSourceType = {
   /** Throws a 400 unless the caller may publish what the source names; absent if the source needs no permission. */
@@ -22,23 +22,28 @@ export type TileSourceType = {
   /**
    * Throws a 400 for a source that the application does not have, or a malformed URL. Remote servers are not contacted.
    */
-  resolve(means: TileMeans, applicationId: string, source: string): Promise<void>
+  resolve(context: TileSourceContext, applicationId: string, source: string): Promise<void>
   /** Detects what a source covers; throws if the source cannot be a map. */
-  detect(means: TileMeans, applicationId: string, source: string, signal?: AbortSignal): Promise<Detected>
+  detect(
+    context: TileSourceContext,
+    applicationId: string,
+    source: string,
+    signal?: AbortSignal,
+  ): Promise<TileSourceCoverage>
   /** An unreachable source may be stored if zooms and extent are given. */
   readonly mayBeUnreachable?: boolean
   /** Loads everything that its tiles need. */
-  load(means: TileMeans, source: TileSource, revision: string): Promise<LoadedTileSource>
+  load(context: TileSourceContext, source: TileSource, revision: string): Promise<LoadedTileSource>
   /** Makes a tile; undefined if the source has none. */
   makeTile(
     makers: TileMakers,
     source: LoadedTileSource,
-    asked: TileAsked,
+    tileRequest: TileRequest,
     compression: Compression,
     signal: AbortSignal,
   ): Promise<CachedTile | undefined>
   /** The tile if it can be read within microseconds; null if there is none. Undefined says nothing about it. */
-  readTileNow?(makers: TileMakers, source: LoadedTileSource, asked: TileAsked): CachedTile | null | undefined
+  readTileNow?(makers: TileMakers, source: LoadedTileSource, tileRequest: TileRequest): CachedTile | null | undefined
 }
 
 export type TileSource = {
@@ -52,16 +57,16 @@ export type TileSource = {
   readonly attribution: string
   readonly minZoom: number
   readonly maxZoom: number
-  readonly extentLngLat: Extent
+  readonly extentLngLat: TileExtent
   readonly headers: Readonly<Record<string, string>>
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
 /** What inspecting a source found. */
-export type Detected = {
+export type TileSourceCoverage = {
   minZoom: number
   maxZoom: number
-  extentLngLat: Extent
+  extentLngLat: TileExtent
   attribution?: string
   name?: string
   /** Only a part of the data was read: some may lie outside the extent. */
@@ -85,11 +90,11 @@ export type LoadedTileSource = {
   /** The extent may be too small. */
   readonly isExtentEstimated?: boolean
   /** The extent as it was last measured, without the margin for rows that came since. */
-  readonly lastExtent?: Extent
+  readonly lastExtent?: TileExtent
 }
 
 /** What types use to inspect their sources. */
-export type TileMeans = {
+export type TileSourceContext = {
   readonly data: TileDatasets
   readonly archives: TileArchives
   /** The directory of an application's files. */
@@ -113,7 +118,7 @@ export type TileData = Pick<Source, 'rows' | 'inSql' | 'inBlocks' | 'readsBoxes'
 /** What tiles need from datasets. */
 export type TileDatasets = {
   find(applicationId: string, id: string): Promise<Dataset | undefined>
-  open(dataset: Dataset, given: Given): Promise<TileData>
+  open(dataset: Dataset, inputs: ParameterValues): Promise<TileData>
   /** Changes with the data. */
   version(dataset: Dataset): Promise<string>
   /** The version, and the newest change of the change feed that it has. */
@@ -125,13 +130,13 @@ export type TileDatasets = {
    * never analysed.
    */
   table(dataset: Dataset): Promise<TileTable | undefined>
-  /** For low zooms of large tables in the platform's own database, and of those elsewhere whose datasets ask for it. */
+  /** For low zooms of large tables in the platform's database, and of external ones whose datasets ask for it. */
   overview(dataset: Dataset): Promise<Overview | undefined>
   /** Ends the work on an overview, so that the dataset's table can be dropped. */
   cancelOverview(datasetId: string): Promise<void>
 }
 
-export type TileEstimate = { readonly rows?: number; readonly extent?: Extent }
+export type TileEstimate = { readonly rows?: number; readonly extent?: TileExtent }
 
 export type TileTable = {
   readonly rows: number

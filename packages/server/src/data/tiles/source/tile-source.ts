@@ -6,9 +6,9 @@ import { standardOperations } from '../../../api/resource/standard-operations.ts
 import { ApiError, invalid } from '../../../kernel/errors.ts'
 import { checkHeaders } from '../http/tile-headers.ts'
 import { cleanAttribution } from './attribution.ts'
-import type { Extent } from './tile-bounds.ts'
+import type { TileExtent } from './tile-bounds.ts'
 import { readTileSettings } from './tile-settings.ts'
-import type { Detected, TileMeans, TileSourceType } from './tile-source-type.ts'
+import type { TileSourceContext, TileSourceCoverage, TileSourceType } from './tile-source-type.ts'
 import { tileSourceTypeNames, tileSourceTypeOf } from './tile-source-types.ts'
 
 const maxZoom = 24
@@ -25,7 +25,7 @@ const zoom = (description: string) =>
 
 const example = { type: 'tilelive', source: 'https://tiles.example.org/{z}/{x}/{y}.png', maxZoom: 12 }
 
-export type TileSourceServices = BaseServices & { readonly tiles: { readonly means: TileMeans } }
+export type TileSourceServices = BaseServices & { readonly tiles: { readonly context: TileSourceContext } }
 
 export const tileSource = defineResource<TileSourceServices>({
   name: 'tilesources',
@@ -66,7 +66,7 @@ export const tileSource = defineResource<TileSourceServices>({
     }),
   },
   joins: { application: { one: 'Application', field: 'applicationId' } },
-  async prepare({ values, previous, applicationId, leaving }, scope, { tiles: { means } }) {
+  async prepare({ values, previous, applicationId, leaving }, scope, { tiles: { context } }) {
     const next: Entity = { ...previous, ...withoutAbsent(values) }
     const type = tileSourceTypeOf(next)
     const source = String(next.source)
@@ -77,13 +77,13 @@ export const tileSource = defineResource<TileSourceServices>({
     // Neither a source that stays nor what was detected of it is asked about again.
     if (!isSame || !detectable.every((name) => given[name] !== undefined)) {
       type.checkReach?.(scope, source)
-      await type.resolve(means, applicationId, source)
+      await type.resolve(context, applicationId, source)
     }
     if (values.headers !== undefined) checkHeaders(values.headers as Record<string, string>)
     if (values.metadata !== undefined) readTileSettings(values.metadata as Entity)
-    const settled = await settle(type, given, () => type.detect(means, applicationId, source, leaving()))
+    const settled = await settle(type, given, () => type.detect(context, applicationId, source, leaving()))
     if (Number(settled.minZoom) > Number(settled.maxZoom)) throw invalid('body/minZoom', 'must not be above maxZoom')
-    checkExtent(settled.extentLngLat as Extent)
+    checkExtent(settled.extentLngLat as TileExtent)
     // A change of neither the source nor the extent keeps this flag.
     const isSpokenOf = !isSame || Object.hasOwn(values, 'extentLngLat')
     return { ...values, ...settled, ...(isSpokenOf && { isExtentFound: given.extentLngLat === undefined }) }
@@ -99,10 +99,10 @@ const kept = (next: Entity, values: Entity): Entity =>
   Object.fromEntries(detectable.filter((name) => !Object.hasOwn(values, name)).map((name) => [name, next[name]]))
 
 /** Detects missing values. An unreachable archive is accepted if all values that a map needs are given. */
-async function settle(type: TileSourceType, given: Entity, detect: () => Promise<Detected>): Promise<Entity> {
+async function settle(type: TileSourceType, given: Entity, detect: () => Promise<TileSourceCoverage>): Promise<Entity> {
   const isGiven = (name: string): boolean => given[name] !== undefined
   const canDoWithout = type.mayBeUnreachable && ['minZoom', 'maxZoom', 'extentLngLat'].every(isGiven)
-  const found: Partial<Detected> = detectable.every(isGiven)
+  const found: Partial<TileSourceCoverage> = detectable.every(isGiven)
     ? {}
     : await detect().catch((error) => {
         if (canDoWithout && error instanceof ApiError && error.code === 'upstream_failed') return {}
@@ -116,7 +116,7 @@ async function settle(type: TileSourceType, given: Entity, detect: () => Promise
   }
 }
 
-function checkExtent([west, south, east, north]: Extent): void {
+function checkExtent([west, south, east, north]: TileExtent): void {
   const isBox = west <= east && south <= north && south >= -90 && north <= 90 && west >= -540 && east <= 540
   if (!isBox) throw invalid('body/extentLngLat', 'must be [west, south, east, north] in degrees')
 }

@@ -1,7 +1,7 @@
 // Grid clustering of points in SQL.
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { unitInMetres } from '../source/tile-bounds.ts'
-import { mercatorPlace } from './mercator-sql.ts'
+import { mercatorPosition } from './mercator-sql.ts'
 import type { SelectedColumn } from './tile-columns.ts'
 import { conditionsOf, type TileQuery, tileMargin } from './tile-sql.ts'
 
@@ -28,7 +28,7 @@ export const clusterColumns = (columns: readonly SelectedColumn[]): SelectedColu
  */
 export function clusterSql(query: TileQuery, width: number): Sql {
   const { tile, from, geometry, columns, weight = raw('1'), limit } = query
-  const { x, y } = mercatorPlace(geometry)
+  const { x, y } = mercatorPosition(geometry)
   const cell = raw(String(unitInMetres(tile.z, 1) * width))
   const half = unitInMetres(0, 2)
   const across = sql`floor((x + ${raw(String(half))}) / ${cell})`

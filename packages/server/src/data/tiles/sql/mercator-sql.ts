@@ -4,7 +4,7 @@ import { located } from '../../../query/execution/postgres-sql.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 
 /** The coordinates of a point column in web mercator. Longitudes and latitudes are computed directly, without PROJ. */
-export function mercatorPlace(geometry: Attribute): { x: Sql; y: Sql } {
+export function mercatorPosition(geometry: Attribute): { x: Sql; y: Sql } {
   const value = located(geometry)
   if (isLonLat(geometry)) return mercatorOf(sql`ST_X(${value})`, sql`ST_Y(${value})`)
   const moved = geometry.srid === 3857 && !geometry.mixed ? value : toMercator(geometry)

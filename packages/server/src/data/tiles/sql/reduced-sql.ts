@@ -1,5 +1,5 @@
 import { joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
-import type { Extent } from '../source/tile-bounds.ts'
+import type { TileExtent } from '../source/tile-bounds.ts'
 
 /**
  * Simplifies and clips large geometries in the database before they are sent. Nothing here relies on valid polygons:
@@ -22,7 +22,7 @@ const simplifiedTiles = 4
 const lines = `'LINESTRING', 'MULTILINESTRING'`
 const areas = `'POLYGON', 'MULTIPOLYGON'`
 
-type Given = {
+type ReducedInput = {
   readonly stored: Sql
   /** The same value as a geometry. */
   readonly shape: Sql
@@ -31,14 +31,14 @@ type Given = {
 }
 
 /** The visible boxes in transfer coordinates, disjoint; everything is visible if there are none. */
-type Seen = {
-  readonly boxes: readonly Extent[]
+type TileView = {
+  readonly boxes: readonly TileExtent[]
   readonly unit: number
   /** The width of a tile, if geometries are sent in their own coordinates. */
   readonly width?: number
 }
 
-export function reduced({ stored, shape, place }: Given, { boxes, unit, width }: Seen): Sql {
+export function reduced({ stored, shape, place }: ReducedInput, { boxes, unit, width }: TileView): Sql {
   const thin = (value: Sql): Sql => sql`ST_RemoveRepeatedPoints(${value}, ${unit / 4}::float8)`
   const simple = (value: Sql): Sql => sql`ST_Simplify(${thin(value)}, ${unit / 4}::float8, true)`
   const isLarge = (size: number, types: string): Sql =>
@@ -59,8 +59,8 @@ export function reduced({ stored, shape, place }: Given, { boxes, unit, width }:
 }
 
 /** Clips at the four sides of each box in turn (Sutherland-Hodgman), which is correct for any ring. */
-function cutArea(place: Sql, boxes: readonly Extent[]): Sql {
-  const [, south, , north] = boxes[0] as Extent
+function cutArea(place: Sql, boxes: readonly TileExtent[]): Sql {
+  const [, south, , north] = boxes[0] as TileExtent
   const measured = sql`ST_Force3DM(${place})`
   return collected(boxes.map(([west, , east]) => between(between(measured, 'xm', west, east), 'ym', south, north)))
 }
@@ -69,7 +69,7 @@ function cutArea(place: Sql, boxes: readonly Extent[]): Sql {
 const between = (place: Sql, axes: 'xm' | 'ym', least: number, most: number): Sql => sql`
   ST_SwapOrdinates(ST_LocateBetween(ST_SwapOrdinates(${place}, '${raw(axes)}'), ${least}::float8, ${most}::float8), '${raw(axes)}')`
 
-function cutLine(place: Sql, boxes: readonly Extent[]): Sql {
+function cutLine(place: Sql, boxes: readonly TileExtent[]): Sql {
   return collected(
     boxes.map(
       ([west, south, east, north]) => sql`

@@ -6,7 +6,7 @@ import { type Grid, gridInDegrees, gridInMetres } from '../source/tile-bounds.ts
 import { conditionsOf, geometrySql, mercatorCodes, stored, type TileQuery } from './tile-sql.ts'
 
 /** The part of a table that is read, and of the rows read the part that is kept; both from 0 to 1. */
-export type Sample = { readonly pages: number; readonly share: number }
+export type PageSample = { readonly pages: number; readonly share: number }
 
 /**
  * A tile is divided into this many cells each way, the same for all tiles of a zoom. Rows are read from one cell around the
@@ -31,7 +31,7 @@ export const hasGrid = ({ geometry: { geography, mixed, srid }, isWrapped }: Til
  * would leave out whole towns, since tables are often stored in the order of places: so more pages are read, and only
  * some rows of each are kept, by a hash of their position in the table.
  */
-export function sampleSql(query: TileQuery, sample: Sample): Sql {
+export function sampleSql(query: TileQuery, sample: PageSample): Sql {
   const { geometry, columns, limit } = query
   const { xs, ys } = gridOf(query)
   const shown = [geometrySql(query), ...columns.map(({ value }) => value), raw('hashtid(q.ctid)')]
@@ -77,7 +77,7 @@ function gridOf({ tile, geometry }: TileQuery): Grid {
 }
 
 /** The sampled table with the condition that thins the rows of its pages. */
-function sampled({ from }: TileQuery, { pages, share }: Sample): Sql {
+function sampled({ from }: TileQuery, { pages, share }: PageSample): Sql {
   const some = pages < 1 ? sql` TABLESAMPLE SYSTEM (${100 * pages}::float4) REPEATABLE (${raw(String(seed))})` : raw('')
   return sql`${from} AS q${some} WHERE (hashtid(q.ctid) & 65535) < ${Math.round(65_536 * share)}::int4`
 }

@@ -16,7 +16,7 @@ const timeoutMs = 30_000
 
 /** For a server, the worker runs the query itself; an embedded database is queried here. */
 export async function sqlRows(
-  { connection, isOurs }: InSql,
+  { connection, isTrusted }: InSql,
   statement: Sql,
   columns: readonly SelectedColumn[],
   signal: AbortSignal,
@@ -24,9 +24,9 @@ export async function sqlRows(
   const { server, settings = '' } = connection
   if (server) {
     const binary = [true, ...columns.map(({ isBinary }) => isBinary)]
-    return { server, settings, statement: { ...encodeStatement(statement), binary, isForeign: !isOurs } }
+    return { server, settings, statement: { ...encodeStatement(statement), binary, isUntrusted: !isTrusted } }
   }
-  const { batches } = await connection.select(statement, { timeoutMs, signal, isOurs })
+  const { batches } = await connection.select(statement, { timeoutMs, signal, isTrusted })
   return { cells: (await Array.fromAsync(batches)).flat(), geometry: 'ewkb' }
 }
 
@@ -52,21 +52,25 @@ function columnNamed(plan: Plan, name: string, geometry: Attribute): Plan['colum
 }
 
 /** The exact number of rows in the tile. */
-export async function totalOf({ connection, isOurs }: InSql, query: TileQuery, signal: AbortSignal): Promise<number> {
-  const { batches } = await connection.select(totalSql(query), { timeoutMs, signal, isOurs, atMost: 1 })
+export async function totalOf(
+  { connection, isTrusted }: InSql,
+  query: TileQuery,
+  signal: AbortSignal,
+): Promise<number> {
+  const { batches } = await connection.select(totalSql(query), { timeoutMs, signal, isTrusted, atMost: 1 })
   return Number((await Array.fromAsync(batches)).flat(2)[0])
 }
 
-type PlanSource = Pick<InSql, 'connection' | 'isOurs'>
+type PlanSource = Pick<InSql, 'connection' | 'isTrusted'>
 
 /** What the planner expects of reading all rows of a tile. */
 export async function plannedTile(
-  { connection, isOurs }: PlanSource,
+  { connection, isTrusted }: PlanSource,
   query: TileQuery,
   signal: AbortSignal,
 ): Promise<{ rows: number; cost: number }> {
   const statement = tileSql({ ...query, order: [], limit: Number.MAX_SAFE_INTEGER })
-  const plans = await planSelect(connection, statement, { timeoutMs, signal, isOurs })
+  const plans = await planSelect(connection, statement, { timeoutMs, signal, isTrusted })
   const [{ Plan: root }] = plans as unknown as [{ Plan: { 'Plan Rows': number; 'Total Cost': number } }]
   return { rows: root['Plan Rows'], cost: root['Total Cost'] }
 }
@@ -79,14 +83,14 @@ const most = { rows: 10_000, cost: 10_000 }
  * estimate.
  */
 export async function roughTotalOf(
-  { connection, isOurs }: PlanSource,
+  { connection, isTrusted }: PlanSource,
   query: TileQuery,
   signal: AbortSignal,
 ): Promise<{ rows: number; isCounted: boolean }> {
-  const { rows: planned, cost } = await plannedTile({ connection, isOurs }, query, signal)
+  const { rows: planned, cost } = await plannedTile({ connection, isTrusted }, query, signal)
   if (planned > most.rows || cost > most.cost) return { rows: planned, isCounted: false }
   const counting = totalSql(query, most.rows + 1)
-  const { batches } = await connection.select(counting, { timeoutMs, signal, isOurs, atMost: 1 })
+  const { batches } = await connection.select(counting, { timeoutMs, signal, isTrusted, atMost: 1 })
   const rows = Number((await Array.fromAsync(batches)).flat(2)[0])
   return { rows, isCounted: rows <= most.rows }
 }

@@ -6,7 +6,7 @@ import type { Filter } from '../../../query/filter/filter-tree.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { Coordinates, Tile } from '../mvt/projection.ts'
-import { type Extent, tileInDegrees, tileInMetres, unitInMetres } from '../source/tile-bounds.ts'
+import { type TileExtent, tileInDegrees, tileInMetres, unitInMetres } from '../source/tile-bounds.ts'
 import { isInDomain, toMercator } from './mercator-sql.ts'
 import { reduced } from './reduced-sql.ts'
 import type { SelectedColumn } from './tile-columns.ts'
@@ -27,7 +27,10 @@ export function coordinatesOf(geometry: Attribute): Coordinates {
  * Projection outside the database: rows are sent in their stored reference systems, with the definitions of these and
  * the tile's box in each.
  */
-export type ProjectionFallback = { readonly definitions: Definitions; readonly box: Extent | 'anywhere' | 'nowhere' }
+export type ProjectionFallback = {
+  readonly definitions: Definitions
+  readonly box: TileExtent | 'anywhere' | 'nowhere'
+}
 
 export type TileQuery = {
   readonly tile: Tile
@@ -135,7 +138,7 @@ function inOwnBox({ box }: ProjectionFallback, geometry: Attribute): Sql[] {
   return box === 'anywhere' ? [] : [overlaps(stored(geometry), [box], geometry.unlocated ? 0 : (geometry.srid ?? 0))]
 }
 
-function overlaps(value: Sql, boxes: readonly Extent[], srid: number): Sql {
+function overlaps(value: Sql, boxes: readonly TileExtent[], srid: number): Sql {
   return joinSql(
     boxes.map((box) => sql`${value} && ${envelope(box, srid)}`),
     ' OR ',
@@ -143,7 +146,7 @@ function overlaps(value: Sql, boxes: readonly Extent[], srid: number): Sql {
 }
 
 /** The tile's box, and its copies in the neighbouring worlds if data can be there. */
-function worlds(box: Extent, width: number, isWrapped: boolean): Extent[] {
+function worlds(box: TileExtent, width: number, isWrapped: boolean): TileExtent[] {
   const [west, south, east, north] = box
   const turns = [0]
   if (isWrapped || west < -width / 2) turns.push(width)
@@ -151,10 +154,10 @@ function worlds(box: Extent, width: number, isWrapped: boolean): Extent[] {
   return turns.map((turn) => [west + turn, south, east + turn, north])
 }
 
-const envelope = ([west, south, east, north]: Extent, srid: number): Sql =>
+const envelope = ([west, south, east, north]: TileExtent, srid: number): Sql =>
   sql`ST_MakeEnvelope(${west}::float8, ${south}::float8, ${east}::float8, ${north}::float8, ${srid}::int4)`
 
-const within = ([west, south, east, north]: Extent): Extent => [
+const within = ([west, south, east, north]: TileExtent): TileExtent => [
   Math.max(-180, west),
   Math.max(-89.9, south),
   Math.min(180, east),

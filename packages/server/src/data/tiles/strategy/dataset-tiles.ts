@@ -6,9 +6,9 @@ import { invalid } from '../../../kernel/errors.ts'
 import { column } from '../../../query/execution/postgres-sql.ts'
 import { parseFilter } from '../../../query/filter/filter.ts'
 import { allOf } from '../../../query/filter/filter-tree.ts'
-import { type Plan, parsePlan, queryPlaces } from '../../../query/plan/plan.ts'
-import type { Given } from '../../datasets/dataset-type.ts'
-import { checkGiven } from '../../datasets/sources.ts'
+import { type Plan, parsePlan, queryPaths } from '../../../query/plan/plan.ts'
+import type { ParameterValues } from '../../datasets/dataset-type.ts'
+import { checkInputs } from '../../datasets/sources.ts'
 import type { RowCache } from '../cache/row-cache.ts'
 import { questionKey, type TileParameters } from '../http/tile-request.ts'
 import type { TileColumn } from '../mvt/columns.ts'
@@ -34,7 +34,7 @@ export type DatasetTileRequest = {
   readonly tile: Tile
   readonly parameters: TileParameters
   /** Values of the dataset's own parameters. */
-  readonly given: Given
+  readonly inputs: ParameterValues
   readonly asGeoJson: boolean
   readonly compression: Compression
 }
@@ -45,18 +45,18 @@ export type DatasetTile = StrategyResult & { readonly source: TileData }
 /** Chooses a strategy from known facts, then runs it. */
 export async function makeDatasetTile(
   services: DatasetTileServices,
-  known: LoadedTileSource,
+  loadedSource: LoadedTileSource,
   request: DatasetTileRequest,
   signal: AbortSignal,
 ): Promise<DatasetTile> {
-  const { layer } = known
+  const { layer } = loadedSource
   if (!layer) throw new Error('The tile source has no dataset')
-  const { tile, parameters, given } = request
-  const { settings, plan, columns } = shapeOf(known, layer, parameters)
+  const { tile, parameters, inputs: given } = request
+  const { settings, plan, columns } = shapeOf(loadedSource, layer, parameters)
   const { maxFeatures = services.budget.maxFeatures, maxBytes = services.budget.maxBytes } = settings
   const opened = await services.data.open(layer.dataset, given)
   const shown = Math.min(maxFeatures, parameters.limit ?? maxFeatures)
-  const series = `${known.source.id} ${questionKey(given)}`
+  const series = `${loadedSource.source.id} ${questionKey(given)}`
   const make = encoderOf(services.workers, layer, request, { maxFeatures: shown, maxBytes, series }, signal)
   const { inSql, inBlocks } = opened
   const wanted = { plan, inTile: () => planOf(layer, parameters, tile), columns }
@@ -66,7 +66,7 @@ export async function makeDatasetTile(
     isInSql: inSql !== undefined,
     isInBlocks: blocks !== undefined,
     isFiltered,
-    hasOverview: hasOverview(known, tile, columns),
+    hasOverview: hasOverview(loadedSource, tile, columns),
     geometryType: layer.geometryType,
     zoom: tile.z,
     cluster: settings.cluster,
@@ -74,17 +74,23 @@ export async function makeDatasetTile(
   const isLimited = parameters.limit === shown
   if (blocks) return { source: opened, ...(await blockTile(blocks, { make, shown, isLimited, signal })) }
   if (!inSql) {
-    const rows = await rowsInMemory(services.rowCache, known, layer, { opened, plan, columns, shown, request }, signal)
+    const rows = await rowsInMemory(
+      services.rowCache,
+      loadedSource,
+      layer,
+      { opened, plan, columns, shown, request },
+      signal,
+    )
     const made = await make(rows, columns, 'lonlat')
     return { source: opened, made, columns, features: counted(made, layer.geometryType === 'point') }
   }
-  const query = queryOf(known, layer, inSql, { tile, columns, plan, shown })
-  const thinned = strategy.from === 'overview' ? thinnedQuery(known, query, inSql) : undefined
+  const query = queryOf(loadedSource, layer, inSql, { tile, columns, plan, shown })
+  const thinned = strategy.from === 'overview' ? thinnedQuery(loadedSource, query, inSql) : undefined
   const isSure = layer.geometryType === 'point' && hasBox(query)
   const work = { inSql, query, thinned, make, shown, isLimited, isSure, signal }
   const isRowByRow = strategy.from === 'table' && strategy.clusterWidth === undefined
   // A tile that the overview leaves out has few rows.
-  const mayBeCrowded = isRowByRow && !isLimited && (isFiltered || !known.overview)
+  const mayBeCrowded = isRowByRow && !isLimited && (isFiltered || !loadedSource.overview)
   const budget = { maxFeatures: shown, maxBytes }
   const crowd = mayBeCrowded ? await findCrowd(services.data, layer, { inSql, query, budget, signal }) : undefined
   return { source: opened, ...(await runInSql(crowd ?? strategy, work)) }
@@ -96,14 +102,14 @@ type TileShape = { readonly settings: TileSettings; readonly plan: Plan; readonl
 /** Of requests without parameters. A source is loaded anew each second, so a change is seen as soon as before. */
 const plainShapes = new WeakMap<LoadedTileSource, TileShape>()
 
-function shapeOf(known: LoadedTileSource, layer: DatasetLayer, parameters: TileParameters): TileShape {
+function shapeOf(loadedSource: LoadedTileSource, layer: DatasetLayer, parameters: TileParameters): TileShape {
   const isPlain = Object.keys(parameters).length === 0
-  const kept = isPlain ? plainShapes.get(known) : undefined
+  const kept = isPlain ? plainShapes.get(loadedSource) : undefined
   if (kept) return kept
   const plan = planOf(layer, parameters)
   const columns = columnsOf(layer, plan, parameters.attributes !== undefined)
-  const shape = { settings: readTileSettings(known.source.metadata), plan, columns }
-  if (isPlain) plainShapes.set(known, shape)
+  const shape = { settings: readTileSettings(loadedSource.source.metadata), plan, columns }
+  if (isPlain) plainShapes.set(loadedSource, shape)
   return shape
 }
 
@@ -146,7 +152,7 @@ async function rowsInMemory(
   rowCache: RowCache,
   { source, version }: LoadedTileSource,
   layer: DatasetLayer,
-  { opened, plan, columns, shown, request: { tile, parameters, given } }: InMemory,
+  { opened, plan, columns, shown, request: { tile, parameters, inputs: given } }: InMemory,
   signal: AbortSignal,
 ): Promise<TileRows> {
   const read = (asked: Plan, end: AbortSignal) => memoryBatches(opened, asked, layer.geometry, columns, end)
@@ -163,13 +169,13 @@ const cellsOf = (batches: (string | null)[][][]): TileRows => ({ cells: batches.
 type Wanted = { tile: Tile; columns: readonly SelectedColumn[]; plan: Plan; shown: number }
 
 function queryOf(
-  known: LoadedTileSource,
+  loadedSource: LoadedTileSource,
   layer: DatasetLayer,
   inSql: NonNullable<TileData['inSql']>,
   wanted: Wanted,
 ): TileQuery {
   const { tile, columns, plan, shown } = wanted
-  const [west, , east] = known.source.extentLngLat
+  const [west, , east] = loadedSource.source.extentLngLat
   return {
     tile,
     from: inSql.relation.from,
@@ -187,15 +193,15 @@ function queryOf(
 /** Whether the tile can be made from the overview. One that is apart from its table leaves out long columns. */
 function hasOverview({ overview }: LoadedTileSource, tile: Tile, columns: readonly SelectedColumn[]): boolean {
   if (!overview?.has(tile)) return false
-  const { apart } = overview
-  return !apart || columns.every(({ name }) => apart.columns.has(name))
+  const { external } = overview
+  return !external || columns.every(({ name }) => external.columns.has(name))
 }
 
 /** The same query on the overview. One that is apart from its table has the values as they are sent. */
 function thinnedQuery({ overview }: LoadedTileSource, query: TileQuery, inTable: SqlWork['inSql']): SqlWork['thinned'] {
   if (!overview) return undefined
-  const { inSql = inTable } = overview.apart ?? {}
-  const columns = overview.apart
+  const { inSql = inTable } = overview.external ?? {}
+  const columns = overview.external
     ? query.columns.map((one) => ({ ...one, value: sql`q.${ident(one.name)}` }))
     : query.columns
   const order = [...mostSeenFirst, ...query.order]
@@ -224,7 +230,7 @@ const plainColumn = ({ name, kind, isKey, isHidden }: SelectedColumn) => ({
 /** In memory the tile's box is an ordinary filter; in SQL it is written so that the index is used. */
 function planOf({ attributes, geometry }: DatasetLayer, parameters: TileParameters, tile?: Tile): Plan {
   const { attributes: names, filter: where, 'filter-lang': filterLanguage } = parameters
-  const plan = parsePlan({ ...(names && { attributes: names }), where, filterLanguage }, attributes, queryPlaces)
+  const plan = parsePlan({ ...(names && { attributes: names }), where, filterLanguage }, attributes, queryPaths)
   if (plan.group) throw invalid('query/attributes', 'must be attributes: a tile shows rows, not aggregates')
   if (!tile) return plan
   const box = parseFilter({ [geometry.name]: { $bbox: boxOf(tile) } }, attributes)
@@ -238,10 +244,14 @@ function boxOf(tile: Tile): number[] {
 }
 
 /** Validates the parameters of a tile that need not be made, with the same errors. */
-export function checkParameters({ layer }: LoadedTileSource, parameters: TileParameters, given: Given): void {
+export function checkParameters(
+  { layer }: LoadedTileSource,
+  parameters: TileParameters,
+  inputs: ParameterValues,
+): void {
   if (!layer) return
   planOf(layer, parameters)
-  checkGiven(layer.dataset, given)
+  checkInputs(layer.dataset, inputs)
 }
 
 /** The selected attributes, or all that are useful on a map, plus the key as the feature's id. */

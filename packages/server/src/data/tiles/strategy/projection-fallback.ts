@@ -2,9 +2,9 @@
 import { ident, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
-import type { Convert } from '../mvt/convert.ts'
+import type { PointConversion } from '../mvt/convert.ts'
 import type { Tile } from '../mvt/projection.ts'
-import { type Extent, tileInDegrees } from '../source/tile-bounds.ts'
+import { type TileExtent, tileInDegrees } from '../source/tile-bounds.ts'
 import type { TileData } from '../source/tile-source-type.ts'
 import type { ProjectionFallback } from '../sql/tile-sql.ts'
 
@@ -12,12 +12,12 @@ import type { ProjectionFallback } from '../sql/tile-sql.ts'
 export const isTransformFault = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'invalid_request' && /\btransform: /.test(error.message)
 
-type Asked = { readonly from: Sql; readonly geometry: Attribute; readonly tile: Tile }
+type FallbackRequest = { readonly from: Sql; readonly geometry: Attribute; readonly tile: Tile }
 
 /** Undefined if proj4 knows none of the reference systems. */
 export async function projectionFallback(
-  { connection, isOurs }: NonNullable<TileData['inSql']>,
-  { from, geometry, tile }: Asked,
+  { connection, isTrusted }: NonNullable<TileData['inSql']>,
+  { from, geometry, tile }: FallbackRequest,
   margin: number,
   signal: AbortSignal,
 ): Promise<ProjectionFallback | undefined> {
@@ -25,7 +25,7 @@ export async function projectionFallback(
   if (!srid && !mixed) return undefined
   const used = mixed ? sql`SELECT ST_SRID(q.${ident(geometry.name)}) FROM ${from} AS q` : sql`SELECT ${srid ?? 0}::int4`
   const statement = sql`SELECT srid, proj4text FROM spatial_ref_sys WHERE srid IN (${used})`
-  const { batches } = await connection.select(statement, { timeoutMs: 10_000, signal, isOurs, atMost: 1000 })
+  const { batches } = await connection.select(statement, { timeoutMs: 10_000, signal, isTrusted, atMost: 1000 })
   const found = (await Array.fromAsync(batches)).flat().filter(([, text]) => /^\s*\+proj=/.test(text ?? ''))
   if (found.length === 0) return undefined
   // Geometries without an SRID have that of their column.
@@ -40,7 +40,7 @@ export async function projectionFallback(
 const steps = 8
 
 /** The box of the tile's edge, as far as it is inside the reference system's domain. */
-function boxOf(convert: Convert, [west, south, east, north]: Extent): Extent | 'nowhere' {
+function boxOf(convert: PointConversion, [west, south, east, north]: TileExtent): TileExtent | 'nowhere' {
   const places = Array.from({ length: (steps + 1) ** 2 }, (_, index) => {
     const x = west + ((east - west) * (index % (steps + 1))) / steps
     const y = south + ((north - south) * Math.floor(index / (steps + 1))) / steps

@@ -1,7 +1,7 @@
 // Finds the tiles that would hold far more rows than they show, before any row is read.
 import type { DatasetLayer } from '../source/dataset-layer.ts'
 import type { TileBudget, TileData, TileDatasets, TileTable } from '../source/tile-source-type.ts'
-import { hasGrid, type Sample } from '../sql/sample-sql.ts'
+import { hasGrid, type PageSample } from '../sql/sample-sql.ts'
 import { plannedTile } from '../sql/tile-rows.ts'
 import type { TileQuery } from '../sql/tile-sql.ts'
 import type { CrowdStrategy } from './tile-strategy.ts'
@@ -66,7 +66,7 @@ async function rowsAround(
  * Steps of two, so that the rows of a smaller sample are among those of a larger one. Where the tile has few of the table's
  * rows, the index finds them sooner than a sample of the whole table.
  */
-function sampleOf(rows: number, tableRows: number, most: number): Sample {
+function sampleOf(rows: number, tableRows: number, most: number): PageSample {
   const part = 2 ** -Math.ceil(Math.log2(rows / most))
   const pages = Math.min(1, Math.max(read.spread * part, read.rows / tableRows))
   return pages * tableRows < sequential * rows ? { pages, share: part / pages } : { pages: 1, share: part }

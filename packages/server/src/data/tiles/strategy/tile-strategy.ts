@@ -2,7 +2,7 @@
 import { ApiError } from '../../../kernel/errors.ts'
 import { overviewFringe } from '../overviews/overview.ts'
 import type { TileSettings } from '../source/tile-settings.ts'
-import type { Sample } from '../sql/sample-sql.ts'
+import type { PageSample } from '../sql/sample-sql.ts'
 import type { ProjectionFallback } from '../sql/tile-sql.ts'
 import { isTransformFault } from './projection-fallback.ts'
 
@@ -20,7 +20,7 @@ export type TileStrategy =
 
 /** How a tile is made that has far more rows than it shows. `rows` is the planner's estimate, `most` the number shown. */
 export type CrowdStrategy = { readonly rows: number; readonly most: number } & (
-  | ({ readonly from: 'sample' } & Sample)
+  | ({ readonly from: 'sample' } & PageSample)
   /** The largest shapes, without trying all of them first. */
   | { readonly from: 'largest' }
 )

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { type Compression, worthCompressing } from '../../../api/http/answers/compression.ts'
 import type { RowSink } from '../../../kernel/db/postgres/raw-connection.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
-import type { Convert } from '../mvt/convert.ts'
+import type { PointConversion } from '../mvt/convert.ts'
 import type { Tile } from '../mvt/projection.ts'
 import { createTileEncoder, type TileEncoder } from '../mvt/tile-encoder.ts'
 import { addBlocks } from './block-rows.ts'
@@ -100,7 +100,7 @@ async function geoJsonOf(vector: Uint8Array, tile: Tile): Promise<Buffer> {
 }
 
 /** Loaded on demand: proj4 is large and rarely needed. */
-async function toMercator(definitions: Definitions): Promise<ReadonlyMap<number, Convert>> {
+async function toMercator(definitions: Definitions): Promise<ReadonlyMap<number, PointConversion>> {
   const { mercatorConverter } = await import('../mvt/convert.ts')
   return new Map(Object.entries(definitions).map(([srid, text]) => [Number(srid), mercatorConverter(text)]))
 }

@@ -44,7 +44,7 @@ function database() {
       {
         server: { platform: readPlatformServer(`postgres://${url}`) },
         settings: '',
-        statement: { text, values: [], binary: [], isForeign: false },
+        statement: { text, values: [], binary: [], isUntrusted: false },
       },
       signal,
       () => {},

@@ -1,7 +1,12 @@
 // Connection pools of a tile worker.
-import { type ConnectionPool, createConnectionPool, type Place, PoolFull } from '../../../kernel/db/connection-pool.ts'
+import {
+  type ConnectionPool,
+  createConnectionPool,
+  PoolFull,
+  type PoolKey,
+} from '../../../kernel/db/connection-pool.ts'
 import { isStaleStatement } from '../../../kernel/db/database-error.ts'
-import { placeOf } from '../../../kernel/db/postgres/postgres-client.ts'
+import { poolKeyOf } from '../../../kernel/db/postgres/postgres-client.ts'
 import { connectRaw, type RawConnection, type RowSink } from '../../../kernel/db/postgres/raw-connection.ts'
 import { createMessageMemory } from '../../../kernel/db/wire/message-framer.ts'
 import { ApiError } from '../../../kernel/errors.ts'
@@ -32,7 +37,7 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
       isOpen: ({ isOpen }) => isOpen,
       close: (connection) => connection.close(),
     })
-  // Separate pools, so that slow foreign servers cannot use up the connections to ours.
+  // Separate pools, so that slow external servers cannot use up the connections to the platform's.
   const own = poolOf(maxTotal)
   const foreign = poolOf(maxTotal)
 
@@ -63,8 +68,8 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
     }
   }
 
-  function placeIn({ server, settings }: Query): [ConnectionPool<RawConnection>, Place] {
-    const { key, owner } = placeOf(server)
+  function placeIn({ server, settings }: Query): [ConnectionPool<RawConnection>, PoolKey] {
+    const { key, owner } = poolKeyOf(server)
     return ['platform' in server ? own : foreign, { key: `${key} ${settings}`, owner }]
   }
 

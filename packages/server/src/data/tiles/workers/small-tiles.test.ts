@@ -57,7 +57,7 @@ function jobOf(x: number, y: number, more: Partial<TileJob> = {}): TileJob {
     { name: 'geom', kind: 'geometry' },
     { name: 'text', kind: 'text' },
   ] as const
-  const statement = { text: '', values: [], binary: [true, false], isForeign: false }
+  const statement = { text: '', values: [], binary: [true, false], isUntrusted: false }
   return {
     rows: { server: { platform: readPlatformServer('postgres://own') }, settings: '', statement },
     encoder: { tile: { z: 12, x, y }, columns, projection: 'lonlat' },

@@ -49,7 +49,7 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
   let pending = 0
 
   function note(job: TileJob, series: string, isOne: boolean): void {
-    if (!isOwn(job.rows) || series.length > maxSeriesLength) return
+    if (!readsPlatform(job.rows) || series.length > maxSeriesLength) return
     const square = squareOf(job.encoder.tile, series)
     if (!isOne) isSmall.set(square, false, { ttl: largeMs })
     else if (isSmall.get(square) === undefined) isSmall.set(square, true)
@@ -62,7 +62,7 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
     async make(job, series, signal) {
       const { rows, definitions, asGeoJson, encoder } = job
       // Projecting and writing JSON cost more than encoding.
-      if (!isOwn(rows) || definitions || asGeoJson || pending >= maxPending) return undefined
+      if (!readsPlatform(rows) || definitions || asGeoJson || pending >= maxPending) return undefined
       if (!isSmall.get(squareOf(encoder.tile, series))) return undefined
       pending++
       try {
@@ -94,8 +94,8 @@ function refuseLarge(rowBytes: number, pairs: number): void {
   if (rowBytes > maxRowBytes || pairs > maxPairs) throw new TooLarge()
 }
 
-/** Queries of the platform's own server. A foreign one may be hostile, and only threads listen to it. */
-const isOwn = (rows: TileRows): boolean => 'statement' in rows && 'platform' in rows.server
+/** Queries of the platform's own server. An external one may be hostile, and only threads listen to it. */
+const readsPlatform = (rows: TileRows): boolean => 'statement' in rows && 'platform' in rows.server
 
 /**
  * Planning takes as long as finding a hundred rows, and for few rows the plan is always the same: by the spatial index. A query

@@ -1,7 +1,7 @@
 // The messages between the server and its tile workers.
 
 import type { Compression } from '../../../api/http/answers/compression.ts'
-import type { Server } from '../../../kernel/db/postgres/postgres-client.ts'
+import type { PostgresServer } from '../../../kernel/db/postgres/postgres-client.ts'
 import type { RawStatement } from '../../../kernel/db/postgres/raw-connection.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { EncodedTile, EncoderOptions } from '../mvt/tile-encoder.ts'
@@ -17,7 +17,11 @@ export type TileRows =
   /** An already encoded tile, to be compressed. */
   | { readonly encoded: Uint8Array }
 
-export type TileQueryRows = { readonly server: Server; readonly settings: string; readonly statement: RawStatement }
+export type TileQueryRows = {
+  readonly server: PostgresServer
+  readonly settings: string
+  readonly statement: RawStatement
+}
 
 /** Everything a worker needs to make one tile. */
 export type TileJob = {

@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads'
 import { compressNow } from '../../../api/http/answers/compression.ts'
 import type { ThreadData } from '../../../kernel/concurrency/channel.ts'
+import { lowerThreadPriority } from '../../../kernel/concurrency/priority.ts'
 import { serveRequests } from '../../../kernel/concurrency/serve-requests.ts'
-import { stepBack } from '../../../kernel/concurrency/step-back.ts'
 import { makeTile } from './make-tile.ts'
 import { createRawPools } from './raw-pools.ts'
 import type { MadeTile, TileJob } from './tile-job.ts'
@@ -21,7 +21,7 @@ const ownMemory = ({ bytes, compressed }: MadeTile): ArrayBuffer[] =>
     part?.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength ? [part.buffer] : [],
   )
 
-stepBack()
+lowerThreadPriority()
 serveRequests<TileJob>(async (job, { signal, atWork, transfer }) => {
   const tile = await makeTile(job, {
     query: (rows, onRow) => pools.run(rows, signal, onRow),

@@ -6,7 +6,7 @@ import { createWorkerPool } from '../../../kernel/concurrency/worker-pool.ts'
 import {
   codeOf,
   isAuthorsFault,
-  isForeignServerFault,
+  isExternalServerFault,
   isPassing,
   isRefused,
   isTableChanged,
@@ -155,14 +155,14 @@ function errorOf(cause: Error, { rows }: TileJob): Error {
   const { message } = cause
   const code = codeOf(cause)
   if (code === '57014') return tooLong(timeoutMs)
-  if (isForeignServerFault(cause)) return new ApiError('upstream_failed', message, { cause })
+  if (isExternalServerFault(cause)) return new ApiError('upstream_failed', message, { cause })
   if (isRefused(code))
     return new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause })
   // SQLSTATE classes for locks, lack of resources, shutdown and deadlocks: worth a retry.
-  const isOurs = 'statement' in rows && !rows.statement.isForeign
-  if (/^(40|53|55|57)/.test(code) || (isOurs && isPassing(cause)))
+  const isTrusted = 'statement' in rows && !rows.statement.isUntrusted
+  if (/^(40|53|55|57)/.test(code) || (isTrusted && isPassing(cause)))
     return new ApiError('unavailable', 'The database is too busy. Try again shortly.', { headers: retrySoon, cause })
-  if (isOurs && isTableChanged(cause)) return tableChanged(cause)
+  if (isTrusted && isTableChanged(cause)) return tableChanged(cause)
   if (isAuthorsFault(code))
     return new ApiError('invalid_request', `The database says: ${publicDatabaseMessage({ message, code })}`, { cause })
   return cause

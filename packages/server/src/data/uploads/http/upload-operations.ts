@@ -14,10 +14,10 @@ import { json, sql } from '../../../kernel/db/sql.ts'
 import { ApiError, invalid } from '../../../kernel/errors.ts'
 import { report } from '../../../kernel/events.ts'
 import { overLimit } from '../../../kernel/limits/limits.ts'
-import { currentTraceparent } from '../../../kernel/steps.ts'
 import { type FileStore, uploadKey } from '../../../kernel/storage/file-store.ts'
-import { demandReplaceable, type Replaced, type ReplacedSource } from '../load/replaced-table.ts'
-import { foreignFileFault } from '../readers/foreign-format.ts'
+import { currentTraceparent } from '../../../kernel/tracing.ts'
+import { demandReplaceable, type ReplacedDataset, type ReplacedSource } from '../load/replaced-table.ts'
+import { unsupportedFileFault } from '../readers/unsupported-format.ts'
 import { type UploadFormFields, upload } from '../record/upload.ts'
 import { type FaultDto, faultOf, UploadFault } from '../record/upload-fault.ts'
 import { now, uploadColumns, uploadRow } from '../record/upload-state.ts'
@@ -38,9 +38,13 @@ export type UploadOperationsOptions = {
   /** Starts receiving a file if limits allow. */
   arrive: Arrive
   storage: StorageQuota
-  findReplaced(applicationId: string, id: string): Promise<Replaced | undefined>
+  findReplaced(applicationId: string, id: string): Promise<ReplacedDataset | undefined>
   /** Other datasets of the application with the same table. */
-  sharersOf(applicationId: string, id: string, replaced: Replaced): Promise<{ id: string; ownerId: number | null }[]>
+  sharersOf(
+    applicationId: string,
+    id: string,
+    replaced: ReplacedDataset,
+  ): Promise<{ id: string; ownerId: number | null }[]>
   /** A file has arrived, but is not stored safely yet. */
   expect(): void
   /** The upload is stored and recorded. */
@@ -94,7 +98,7 @@ const create = operation({
       })
       const form = readFormFields(fields)
       const replaces = form.datasetId === undefined ? null : await checkReplaced(services, caller, form.datasetId)
-      fault = faultOf(await foreignFileFault(sourceFile(directory, id)))
+      fault = faultOf(await unsupportedFileFault(sourceFile(directory, id)))
       if (!fault) await options.files.put(uploadKey(id), sourceFile(directory, id))
       await insert(services, caller, scope, { id, file, form, replaces, fault }, arrival)
     } catch (error) {

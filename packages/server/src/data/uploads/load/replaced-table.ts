@@ -3,13 +3,13 @@
 import type { Queryable } from '../../../kernel/db/db.ts'
 import { fitsIdentifier, maxIdentifierBytes } from '../../../kernel/db/identifier.ts'
 import { sql } from '../../../kernel/db/sql.ts'
-import { type Login, loginKey } from '../../databases/destination.ts'
+import { type DatabaseLogin, loginKey } from '../../databases/destination.ts'
 import type { TableName } from '../../databases/postgres/introspect.ts'
 import { UploadFault } from '../record/upload-fault.ts'
 import type { Target } from './target.ts'
 
 /** The dataset whose data an upload replaces. */
-export type Replaced = {
+export type ReplacedDataset = {
   readonly databaseId: string
   readonly type: string
   readonly name: string
@@ -82,7 +82,7 @@ export async function demandReplaceable(
 
 /** Locks the database record until the end of the transaction; throws if it now points elsewhere. */
 export async function demandSameLogin(tx: Queryable, { databaseId, loginKey: opened }: Target): Promise<void> {
-  const [record] = await tx.query<Login>(sql`
+  const [record] = await tx.query<DatabaseLogin>(sql`
     SELECT type, host, port, "user", db FROM svc.databases WHERE id = ${databaseId}::uuid FOR SHARE`)
   if (record && loginKey(record) === opened) return
   // Not the file's fault: the next attempt loads it to the new place.

@@ -7,7 +7,7 @@ import { cutIdentifier, maxIdentifierBytes } from '../../../kernel/db/identifier
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Extent } from '../../../query/geometry/geometry-type.ts'
 import type { TableName } from '../../databases/postgres/introspect.ts'
-import type { Rows } from '../reader-process/reader-process.ts'
+import type { ReaderRows } from '../reader-process/reader-process.ts'
 import type { Warning } from '../readers/reader.ts'
 import { storageExceeded, UploadFault } from '../record/upload-fault.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
@@ -18,7 +18,7 @@ import { withTemporarySrid } from './temporary-srid.ts'
 import { transformInBatches } from './transform-batches.ts'
 
 /** A staging table, not visible to users. */
-export type Staged = {
+export type StagedTable = {
   readonly target: Target
   readonly name: string
   readonly plan: TablePlan
@@ -32,9 +32,9 @@ const prefixOf = (uploadId: string): string => `svc_up_${uploadId.replaceAll('-'
 export const stagingName = (uploadId: string, attempt: number, layer: number): string =>
   `${prefixOf(uploadId)}${attempt}_${layer}`
 
-const tableOf = ({ target, name }: Staged): Sql => ident(target.schema, name)
+const tableOf = ({ target, name }: StagedTable): Sql => ident(target.schema, name)
 
-export async function createStaging(staged: Staged): Promise<void> {
+export async function createStaging(staged: StagedTable): Promise<void> {
   const { plan } = staged
   const columns = plan.columns.map(
     ({ name, type }) => sql`${ident(name)} ${raw(name === keyColumn ? `${type} NOT NULL` : type)}`,
@@ -46,11 +46,11 @@ export async function createStaging(staged: Staged): Promise<void> {
   }
 }
 
-async function comment(staged: Staged, column: string, text: string): Promise<void> {
+async function comment(staged: StagedTable, column: string, text: string): Promise<void> {
   await staged.target.db.query(sql`COMMENT ON COLUMN ${tableOf(staged)}.${ident(column)} IS ${literal(text)}`)
 }
 
-async function checkSrids({ target, plan }: Staged): Promise<void> {
+async function checkSrids({ target, plan }: StagedTable): Promise<void> {
   const places = plan.geometry?.places
   const wanted = [...new Set([places?.source, places?.target])].filter((srid) => srid !== undefined && srid !== 0)
   const found = await target.db.query<{ srid: number }>(
@@ -67,7 +67,7 @@ async function checkSrids({ target, plan }: Staged): Promise<void> {
 }
 
 /** Copies the rows; returns the table with what is known of them. */
-export async function copyRows(staged: Staged, { rows, sent }: Rows): Promise<Staged> {
+export async function copyRows(staged: StagedTable, { rows, sent }: ReaderRows): Promise<StagedTable> {
   const { db, room = Number.POSITIVE_INFINITY } = staged.target
   const copied = Number.isFinite(room) ? bounded(rows, room) : rows
   await db.copyInBinary(sql`COPY ${tableOf(staged)} FROM STDIN (FORMAT binary)`, copied)
@@ -78,7 +78,7 @@ export async function copyRows(staged: Staged, { rows, sent }: Rows): Promise<St
  * Enforces the quota roughly: rows take about as many bytes in a table as in transfer. The exact size is checked when
  * publishing.
  */
-async function* bounded(rows: Rows['rows'], room: number): AsyncGenerator<TupleBytes> {
+async function* bounded(rows: ReaderRows['rows'], room: number): AsyncGenerator<TupleBytes> {
   let bytes = 0
   for await (const piece of rows) {
     bytes += piece.bytes.length
@@ -88,7 +88,7 @@ async function* bounded(rows: Rows['rows'], room: number): AsyncGenerator<TupleB
 }
 
 /** Transforms the coordinates to the target reference system. */
-export async function transform(staged: Staged): Promise<void> {
+export async function transform(staged: StagedTable): Promise<void> {
   const { geometry, layer } = staged.plan
   if (!geometry || geometry.places.source === geometry.places.target) return
   const { text, target } = geometry.places
@@ -117,7 +117,7 @@ const transformed = (value: Sql, target: number): Sql => sql`ST_Transform(${valu
  * PostGIS parses a reference system's text again for each geometry, which takes longer than everything else. So the
  * text gets a temporary SRID; where that is not allowed, many geometries are transformed at once.
  */
-async function moveByText(staged: Staged, text: string, target: number, set: (value: Sql) => Promise<void>) {
+async function moveByText(staged: StagedTable, text: string, target: number, set: (value: Sql) => Promise<void>) {
   const column = ident(geometryColumn)
   const isMoved = await withTemporarySrid(staged.target.db, text, async (srid) => {
     const numbered = sql`ST_SetSRID(${column}, ${raw(String(srid))})`
@@ -144,7 +144,7 @@ const literal = (text: string): Sql =>
  * Makes key, index and statistics. With several connections two run in parallel, because the spatial index takes as
  * long as the rest.
  */
-export async function indexTable(staged: Staged): Promise<Warning[]> {
+export async function indexTable(staged: StagedTable): Promise<Warning[]> {
   const { target, plan, name } = staged
   const table = tableOf(staged)
   const key = ident(`${name}_pkey`)
@@ -167,7 +167,7 @@ export async function indexTable(staged: Staged): Promise<Warning[]> {
   return [{ code: 'invalid_geometry', message, count }]
 }
 
-async function countInvalid(staged: Staged): Promise<number> {
+async function countInvalid(staged: StagedTable): Promise<number> {
   const { target, doubtful } = staged
   if (doubtful?.length === 0) return 0
   const among = doubtful ? sql`${ident(keyColumn)} = ANY(${doubtful}::int8[]) AND` : raw('')
@@ -178,7 +178,7 @@ async function countInvalid(staged: Staged): Promise<number> {
 }
 
 /** In degrees; undefined if there are no geometries. */
-export async function extentOf(staged: Staged): Promise<Extent | undefined> {
+export async function extentOf(staged: StagedTable): Promise<Extent | undefined> {
   const { geometry, layer } = staged.plan
   if (!geometry) return undefined
   const { source, target } = geometry.places
@@ -205,19 +205,24 @@ export const cancelStaging = ({ db }: Target, uploadId: string): Promise<void> =
   cancelStatements(db, prefixOf(uploadId))
 
 /** Renames the table to its final name and replaces the old one. */
-export async function putInPlace(tx: Queryable, { target, name }: Staged, place: TableName, replaces: boolean) {
-  if (replaces) await dropReplaced(tx, target, place)
-  if (place.schema !== target.schema) {
-    await tx.query(sql`ALTER TABLE ${ident(target.schema, name)} SET SCHEMA ${ident(place.schema)}`)
+export async function putInPlace(
+  tx: Queryable,
+  { target, name }: StagedTable,
+  tableName: TableName,
+  replaces: boolean,
+) {
+  if (replaces) await dropReplaced(tx, target, tableName)
+  if (tableName.schema !== target.schema) {
+    await tx.query(sql`ALTER TABLE ${ident(target.schema, name)} SET SCHEMA ${ident(tableName.schema)}`)
   }
-  await tx.query(sql`ALTER TABLE ${ident(place.schema, name)} RENAME TO ${ident(place.name)}`)
+  await tx.query(sql`ALTER TABLE ${ident(tableName.schema, name)} RENAME TO ${ident(tableName.name)}`)
   for (const suffix of ['_pkey', '_geom']) {
-    const index = freeIndexName(place.name, suffix)
+    const index = freeIndexName(tableName.name, suffix)
     const [free] = await tx.query<{ free: boolean }>(sql`
-      SELECT to_regclass(${`${quoted(place.schema)}.${quoted(index)}`}) IS NULL
-        AND to_regclass(${`${quoted(place.schema)}.${quoted(name + suffix)}`}) IS NOT NULL AS free`)
+      SELECT to_regclass(${`${quoted(tableName.schema)}.${quoted(index)}`}) IS NULL
+        AND to_regclass(${`${quoted(tableName.schema)}.${quoted(name + suffix)}`}) IS NOT NULL AS free`)
     if (free?.free) {
-      await tx.query(sql`ALTER INDEX ${ident(place.schema, name + suffix)} RENAME TO ${ident(index)}`)
+      await tx.query(sql`ALTER INDEX ${ident(tableName.schema, name + suffix)} RENAME TO ${ident(index)}`)
     }
   }
 }
@@ -226,9 +231,9 @@ export async function putInPlace(tx: Queryable, { target, name }: Staged, place:
 const freeIndexName = (table: string, suffix: string): string =>
   `${cutIdentifier(table, maxIdentifierBytes - suffix.length)}${suffix}`
 
-async function dropReplaced(tx: Queryable, target: Target, place: TableName): Promise<void> {
-  await demandReplaceable(tx, target.isPlatform ? target.schema : undefined, place)
-  await tx.query(sql`DROP TABLE IF EXISTS ${ident(place.schema, place.name)}`).catch((error) => {
+async function dropReplaced(tx: Queryable, target: Target, tableName: TableName): Promise<void> {
+  await demandReplaceable(tx, target.isPlatform ? target.schema : undefined, tableName)
+  await tx.query(sql`DROP TABLE IF EXISTS ${ident(tableName.schema, tableName.name)}`).catch((error) => {
     if (codeOf(error) !== '2BP01') throw error
     const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail.split('\n')[0]})` : ''
     throw new UploadFault(

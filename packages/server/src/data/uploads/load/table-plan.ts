@@ -15,7 +15,7 @@ export type PlannedColumn = {
 }
 
 /** Source and target reference systems. */
-export type Places = {
+export type Reprojection = {
   /** 0 if only the text of a reference system is known. */
   readonly source: number
   readonly text?: string
@@ -27,7 +27,7 @@ export type TablePlan = {
   readonly columns: readonly PlannedColumn[]
   /** The same columns in the reader's encoding. */
   readonly encoded: readonly EncodedColumn[]
-  readonly geometry?: { readonly type: string; readonly isAreal: boolean; readonly places: Places }
+  readonly geometry?: { readonly type: string; readonly isAreal: boolean; readonly places: Reprojection }
 }
 
 /** The rows to read. Polygons that will be transformed may become invalid, so all of them are checked later. */
@@ -78,7 +78,7 @@ export function planTable(layer: ScannedLayer, srids: Srids): TablePlan {
  * The client's setting takes precedence over the file's. Without either, the coordinates must at least look like
  * degrees.
  */
-function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: Srids): Places {
+function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: Srids): Reprojection {
   if (sourceSrid !== undefined) return { source: sourceSrid, target: targetSrid }
   if (layer.srid !== undefined && layer.srid > 0) return { source: layer.srid, target: targetSrid }
   const known = layer.wkt && sridOfText(layer.wkt)

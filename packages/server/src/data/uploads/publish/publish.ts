@@ -11,26 +11,26 @@ import type { Inspection } from '../../datasets/dataset-type.ts'
 import { insertDataset, type LoadedDataset, type LoadedTable, updateDataset } from '../../datasets/store-dataset.ts'
 import { dropOverviews } from '../../tiles/overviews/drop-overviews.ts'
 import { putTileSource } from '../../tiles/source/store-tile-source.ts'
-import type { Detected } from '../../tiles/source/tile-source-type.ts'
+import type { TileSourceCoverage } from '../../tiles/source/tile-source-type.ts'
 import type { MeasuredQuota } from '../http/storage-quota.ts'
 import { cleanName, freeName } from '../load/column-names.ts'
 import { demandSameLogin, demandSameSource } from '../load/replaced-table.ts'
-import { putInPlace, type Staged } from '../load/staging.ts'
-import type { Result } from '../record/upload.ts'
+import { putInPlace, type StagedTable } from '../load/staging.ts'
+import type { LayerResult } from '../record/upload.ts'
 import { storageExceeded, UploadFault } from '../record/upload-fault.ts'
-import { type Claimed, complete, type LayerWarning } from '../record/upload-state.ts'
+import { type ClaimedUpload, complete, type LayerWarning } from '../record/upload-state.ts'
 import type { LoadingParts } from '../run/loading-parts.ts'
 import { tellReplaced } from './tell-replaced.ts'
 
 /** A loaded table with everything that its dataset says. */
 export type Publishable = {
-  readonly staged: Staged
+  readonly staged: StagedTable
   /** The id of the dataset, and of its tile source. */
   readonly id: string
   readonly name: string
   readonly attributes: Inspection['attributes']
   readonly bytes: number | null
-  readonly map?: Detected
+  readonly map?: TileSourceCoverage
   /** Set if the data of an existing dataset are replaced. */
   readonly replaces?: { readonly table: TableName }
 }
@@ -42,13 +42,13 @@ type Parts = Pick<LoadingParts, 'db' | 'storage' | 'overviews'>
 /** Tables, datasets, tile sources and the end of the upload become visible atomically. Their overviews follow. */
 export async function publish(
   { db, storage, overviews }: Parts,
-  upload: Claimed,
+  upload: ClaimedUpload,
   tables: readonly Publishable[],
   warnings: readonly LayerWarning[],
   signal: AbortSignal,
 ): Promise<void> {
   const results = tables.map(
-    ({ id, map, staged }): Result => ({
+    ({ id, map, staged }): LayerResult => ({
       layer: staged.plan.layer.name,
       datasetId: id,
       tileSourceId: map ? id : null,
@@ -72,12 +72,12 @@ export async function publish(
 }
 
 /** Locks the owner before the upload, in the same order as deleting a user does. */
-async function holdOwner(tx: Queryable, { ownerId }: Claimed): Promise<void> {
+async function holdOwner(tx: Queryable, { ownerId }: ClaimedUpload): Promise<void> {
   if (ownerId !== null) await tx.query(sql`SELECT FROM svc.users WHERE id = ${ownerId} FOR KEY SHARE`)
 }
 
 /** Checked with the new tables in place and the old ones gone, because a small file may become a large table. */
-async function demandStorage(tx: Queryable, quota: MeasuredQuota, { id }: Claimed): Promise<void> {
+async function demandStorage(tx: Queryable, quota: MeasuredQuota, { id }: ClaimedUpload): Promise<void> {
   if ((await quota.left(tx, id)) < 0) throw storageExceeded(quota.bytes)
 }
 
@@ -100,7 +100,7 @@ function isForLater(error: unknown): boolean {
 
 async function publishTable(
   tx: Queryable,
-  upload: Claimed,
+  upload: ClaimedUpload,
   table: Publishable,
   overviews: Parts['overviews'],
 ): Promise<void> {
@@ -117,16 +117,16 @@ async function publishTable(
   await demandSameLogin(tx, target)
   const inTarget = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
     target.isPlatform ? work(tx) : elsewhere(target.db, work)
-  const place = await inTarget(async (there) => {
+  const tableName = await inTarget(async (there) => {
     const name = replaces?.table ?? { schema: target.schema, name: await newName(there, target.schema, table.name) }
     await putInPlace(there, staged, name, replaces !== undefined)
     return name
   })
   // They show the old values.
   if (replaces && target.isPlatform) await dropOverviews(tx, target.schema, table.id)
-  if (replaces && !target.isPlatform) await tellReplaced(tx, upload.applicationId, target, place)
+  if (replaces && !target.isPlatform) await tellReplaced(tx, upload.applicationId, target, tableName)
   if (replaces) await updateDataset(tx, table.id, loadedOf(table))
-  else await insertDataset(tx, datasetOf(upload, table, place))
+  else await insertDataset(tx, datasetOf(upload, table, tableName))
   const { id, map, name } = table
   const { applicationId } = upload
   if (map) await putTileSource(tx, { id, applicationId, type: 'dataset', source: id }, { ...map, name })
@@ -156,29 +156,33 @@ function loadedOf({ attributes, bytes, staged }: Publishable): LoadedTable {
   return { attributes, bytes, rows: staged.plan.layer.featureCount }
 }
 
-function datasetOf({ applicationId, ownerId, options }: Claimed, table: Publishable, place: TableName): LoadedDataset {
+function datasetOf(
+  { applicationId, ownerId, options }: ClaimedUpload,
+  table: Publishable,
+  tableName: TableName,
+): LoadedDataset {
   const { databaseId, loginKey } = table.staged.target
   return {
     ...loadedOf(table),
     id: table.id,
     applicationId,
     databaseId,
-    source: place.name,
+    source: tableName.name,
     name: table.name,
     description: options.description ?? '',
     ownerId,
     metadata: options.attribution ? { attribution: options.attribution } : {},
-    uploadedTable: { databaseId, destination: loginKey, ...place },
+    uploadedTable: { databaseId, destination: loginKey, ...tableName },
   }
 }
 
 /** Publishes a tile archive that is served as it is. */
 export async function publishArchive(
   { db, storage }: Pick<LoadingParts, 'db' | 'storage'>,
-  upload: Claimed,
+  upload: ClaimedUpload,
   layer: string,
   source: string,
-  map: Detected,
+  map: TileSourceCoverage,
 ): Promise<void> {
   const id = randomUUID()
   const quota = await storage.measure(db, upload.applicationId)

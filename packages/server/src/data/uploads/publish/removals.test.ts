@@ -10,7 +10,7 @@ import { openPostgres } from '../../../kernel/db/postgres/postgres.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 import { readPlatformServer } from '../../../kernel/libpq/platform-server.ts'
 import { UploadLost } from '../record/upload-fault.ts'
-import type { Claimed } from '../record/upload-state.ts'
+import type { ClaimedUpload } from '../record/upload-state.ts'
 import type { LoadingParts } from '../run/loading-parts.ts'
 import { runArchive } from '../run/run-archive.ts'
 import { tidy } from './janitor.ts'
@@ -185,7 +185,7 @@ test('a worker that has lost its upload leaves the archive that another one has 
   await writeFile(source, (await archive()).bytes)
   const parts = { db, files, storage, archiveMap: async () => ({ minZoom: 0, maxZoom: 0, extentLngLat: [0, 0, 1, 1] }) }
   const late = { id, applicationId: uploads.tenant.id, claim: randomUUID(), fileName: 'a.pmtiles', options: {} }
-  const run = runArchive(parts as unknown as LoadingParts, late as unknown as Claimed, source, 'pmtiles')
+  const run = runArchive(parts as unknown as LoadingParts, late as unknown as ClaimedUpload, source, 'pmtiles')
   await assert.rejects(run, UploadLost)
   assert.deepEqual(await filesOf(uploads.tenant.id), [`${id}.pmtiles`])
   assert.equal(await remove(`/api/v1/tilesources/${tileSourceId}`), 200)

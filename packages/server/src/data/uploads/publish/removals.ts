@@ -21,7 +21,7 @@ export type RemovalServices = DatasetServices &
 
 /** The table that an upload made. The destination is a `loginKey`; without one it is in the application's schema. */
 type UploadedTable = { databaseId: string; destination?: string; schema: string; name: string }
-type Place = { db: Db | 'own'; table: UploadedTable }
+type TableLocation = { db: Db | 'own'; table: UploadedTable }
 
 /** Keeps the wait for readers short, because other queries queue behind this lock. */
 const lockTimeout = '1s'
@@ -34,7 +34,7 @@ const keepData = Type.Optional(
 const datasetRemoval: Removal<RemovalServices> = {
   parameters: { keepData },
   async prepare({ entity: { id, applicationId }, query }, { db, connections, tiles }) {
-    await tiles.means.data.cancelOverview(String(id))
+    await tiles.context.data.cancelOverview(String(id))
     const [row] = await db.query<{ table: UploadedTable | null }>(
       sql`SELECT uploaded_table AS "table" FROM svc.datasets WHERE id = ${String(id)}::uuid`,
     )
@@ -55,7 +55,7 @@ async function placeOf(
   connections: Connections,
   applicationId: string,
   table: UploadedTable,
-): Promise<Place | undefined> {
+): Promise<TableLocation | undefined> {
   const record = await connections.lookUp(applicationId, table.databaseId)
   if (isPlatformType(record?.type)) return { db: 'own', table }
   if (!record || loginKey(record) !== table.destination) return undefined
@@ -65,7 +65,12 @@ async function placeOf(
 const inDatabases = datasetTypeNames.filter((type) => datasetTypeOf({ type }).readsTable)
 
 /** Whether another dataset of the application uses the table, for instance in its SQL. */
-async function isShared(tx: Queryable, applicationId: string, id: string, { db, table }: Place): Promise<boolean> {
+async function isShared(
+  tx: Queryable,
+  applicationId: string,
+  id: string,
+  { db, table }: TableLocation,
+): Promise<boolean> {
   const isPlatform = db === 'own'
   const others = await tx.query<{ type: string; source: string }>(sql`
     SELECT d.type, d.source FROM svc.datasets d JOIN svc.databases b ON b.id = d.database_id
@@ -77,7 +82,7 @@ async function isShared(tx: Queryable, applicationId: string, id: string, { db, 
   return false
 }
 
-async function dropTable(tx: Queryable, { db, table: { schema, name } }: Place): Promise<void> {
+async function dropTable(tx: Queryable, { db, table: { schema, name } }: TableLocation): Promise<void> {
   const drop = async (there: Queryable): Promise<void> => {
     const [found] = await there.query(sql`
       SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

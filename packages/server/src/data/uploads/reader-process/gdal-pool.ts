@@ -19,14 +19,14 @@ const spareMs = 120_000
 /** The owner of an older directory must have died. */
 const staleMs = 24 * 3_600_000
 
-type Place = { readonly directory: string; readonly gdal: PortableGdal }
+type GdalSlot = { readonly directory: string; readonly gdal: PortableGdal }
 
 export function createGdalPool(directory: string, keepMs = spareMs): GdalPool {
-  let spare: Promise<Place> | undefined
+  let spare: Promise<GdalSlot> | undefined
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
 
-  function takeSpare(): Promise<Place> | undefined {
+  function takeSpare(): Promise<GdalSlot> | undefined {
     const taken = spare
     clearTimeout(timer)
     spare = undefined
@@ -65,7 +65,7 @@ export function createGdalPool(directory: string, keepMs = spareMs): GdalPool {
 const sourceIn = (directory: string): string => join(directory, 'source')
 const resultIn = (directory: string): string => join(directory, 'result')
 
-async function startIn(parent: string): Promise<Place> {
+async function startIn(parent: string): Promise<GdalSlot> {
   await removeStale(parent)
   const directory = join(parent, randomUUID())
   await mkdir(sourceIn(directory), { recursive: true })
@@ -76,7 +76,7 @@ async function startIn(parent: string): Promise<Place> {
 const jobIn = (directory: string): string => join(sourceIn(directory), 'job')
 
 /** Moves the files to the directory that the process may read; false if that is on another disk. */
-async function moveTo({ directory }: Place, { sourceDirectory }: GdalTask): Promise<boolean> {
+async function moveTo({ directory }: GdalSlot, { sourceDirectory }: GdalTask): Promise<boolean> {
   return rename(sourceDirectory, jobIn(directory)).then(
     () => true,
     (error) => {
@@ -87,7 +87,7 @@ async function moveTo({ directory }: Place, { sourceDirectory }: GdalTask): Prom
 }
 
 /** Moves the result to where the caller expects it. */
-async function convertIn({ directory, gdal }: Place, task: GdalTask): Promise<void> {
+async function convertIn({ directory, gdal }: GdalSlot, task: GdalTask): Promise<void> {
   const source = join(jobIn(directory), relative(task.sourceDirectory, task.source))
   await gdal.convert({ ...task, source })
   const name = 'result.gpkg'
@@ -97,7 +97,7 @@ async function convertIn({ directory, gdal }: Place, task: GdalTask): Promise<vo
   })
 }
 
-async function remove({ directory, gdal }: Place): Promise<void> {
+async function remove({ directory, gdal }: GdalSlot): Promise<void> {
   gdal.end()
   await gdal.ended
   await rm(directory, { recursive: true, force: true })

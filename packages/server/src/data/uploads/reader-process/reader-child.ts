@@ -2,15 +2,15 @@ import { stat } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { Socket } from 'node:net'
 import { type RequestContext, serveRequests } from '../../../kernel/concurrency/serve-requests.ts'
-import { createAreaCheck } from '../readers/engine/sure-areas.ts'
+import { createValidityCheck } from '../readers/engine/polygon-validity.ts'
 import { openReader } from '../readers/open-reader.ts'
-import { type GdalTask, type Loaded, type PassOptions, type Reader, ReadFault } from '../readers/reader.ts'
+import { type GdalTask, type LoadResult, type PassOptions, type Reader, ReadFault } from '../readers/reader.ts'
 import { tileArchiveKind } from '../readers/sqlite/tile-archive.ts'
 import {
   type ConversionUpdate,
   type FileFault,
+  type FileSummary,
   fileFaultOf,
-  type Opened,
   type ReaderAnswer,
   type ReaderNotice,
   type ReaderRequest,
@@ -100,7 +100,7 @@ async function convertByGdal(
 async function open(
   { file, options }: Extract<ReaderRequest, { kind: 'open' }>,
   context: RequestContext,
-): Promise<Opened> {
+): Promise<FileSummary> {
   const archive = await tileArchiveKind(file)
   if (archive) return { archive }
   fileBytes = (await stat(file)).size
@@ -144,14 +144,14 @@ async function* rowsFor(
   { encode, load }: Reader,
   { kind, layer, columns }: RowsRequest,
   pass: PassOptions,
-): AsyncGenerator<Buffer, Loaded | undefined> {
+): AsyncGenerator<Buffer, LoadResult | undefined> {
   if (kind === 'load') return yield* load(layer, columns, pass)
   yield* encode(layer, columns, pass)
   return undefined
 }
 
 async function sendRows(from: Reader, request: RowsRequest, pass: PassOptions): Promise<RowsSent> {
-  const check = request.hasAreas ? createAreaCheck(request.columns) : undefined
+  const check = request.hasAreas ? createValidityCheck(request.columns) : undefined
   const chunks = rowsFor(from, request, pass)
   const most = Math.min(expansion.most, Math.max(expansion.always, fileBytes * expansion.ratio))
   for (let sent = 0; ; ) {
@@ -176,7 +176,7 @@ const isDiskFull = (error: unknown): boolean =>
 const storageFull: FileFault = {
   code: 'storage_full',
   message: 'The server has no disk space left to unpack the file. Try again later.',
-  place: {},
+  position: {},
 }
 
 function faultOf(error: unknown): FileFault | undefined {

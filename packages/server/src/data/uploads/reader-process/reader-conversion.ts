@@ -4,7 +4,7 @@ import { type GdalTask, ReadFault } from '../readers/reader.ts'
 import { type ConversionRequest, type ConversionUpdate, fileFaultOf } from './reader-messages.ts'
 
 /** Converts a file with GDAL, in a new or pre-started process. */
-export type Convert = (task: GdalTask) => Promise<void>
+export type GdalConversion = (task: GdalTask) => Promise<void>
 
 export type ConversionOptions = {
   /** The directory that must contain all files of the conversion; undefined unless a file is being opened. */
@@ -16,7 +16,7 @@ export type ConversionOptions = {
 
 /** Runs a conversion for a reader and reports its outcome. */
 export function convertFor(
-  convert: Convert,
+  convert: GdalConversion,
   task: ConversionRequest,
   { directory, signal, tell }: ConversionOptions,
 ): void {

@@ -1,10 +1,10 @@
 // The protocol between the server and a reader process.
 import {
   type EncodedColumn,
-  type FaultPlace,
+  type FilePosition,
   type GdalTask,
-  type Loaded,
-  type OpenOptions,
+  type LoadResult,
+  type ReaderOptions,
   ReadFault,
   type ScannedLayer,
   type UploadErrorCode,
@@ -19,7 +19,7 @@ export type ReaderRequest =
   | ({ kind: 'load' } & RowsRequest)
 
 /** The options that can be serialized. */
-export type FileOptions = Omit<OpenOptions, 'signal' | 'onAdvance' | 'convertByGdal'>
+export type FileOptions = Omit<ReaderOptions, 'signal' | 'onAdvance' | 'convertByGdal'>
 export type ConversionRequest = Omit<GdalTask, 'signal' | 'onAdvance' | 'onStarted'>
 
 /** Messages to the process while it opens a file. */
@@ -37,22 +37,22 @@ export type RowsRequest = {
 }
 
 /** Sent after all rows: the loaded layer (for a load), and the rows whose polygons may be invalid. */
-export type RowsSent = { loaded: Loaded | undefined; doubtful: readonly number[] | undefined }
+export type RowsSent = { loaded: LoadResult | undefined; doubtful: readonly number[] | undefined }
 
 /** A tile archive has no layers to read: it is served as it is. */
-export type Opened = { archive: 'mbtiles' | 'pmtiles' } | { format: string; layers: string[] }
+export type FileSummary = { archive: 'mbtiles' | 'pmtiles' } | { format: string; layers: string[] }
 
 /**
  * Answers. A fault of the file is a regular answer; only an error of the reader itself is a failure. Rows have a
  * separate pipe, each chunk prefixed with its length; a length of 0 ends a layer.
  */
-export type ReaderAnswer = { value: Opened | ScannedLayer | RowsSent | undefined } | { fault: FileFault }
+export type ReaderAnswer = { value: FileSummary | ScannedLayer | RowsSent | undefined } | { fault: FileFault }
 
 /** A serialized ReadFault. */
-export type FileFault = { code: UploadErrorCode; message: string; place: FaultPlace }
+export type FileFault = { code: UploadErrorCode; message: string; position: FilePosition }
 
-export const fileFaultOf = ({ code, message, place }: ReadFault): FileFault => ({ code, message, place })
-export const readFaultOf = ({ code, message, place }: FileFault): ReadFault => new ReadFault(code, message, place)
+export const fileFaultOf = ({ code, message, position }: ReadFault): FileFault => ({ code, message, position })
+export const readFaultOf = ({ code, message, position }: FileFault): ReadFault => new ReadFault(code, message, position)
 
 /** Messages before the answer. */
 export type ReaderNotice =

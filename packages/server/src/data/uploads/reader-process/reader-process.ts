@@ -3,15 +3,15 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { processChannel } from '../../../kernel/concurrency/channel.ts'
+import { lowerProcessPriority } from '../../../kernel/concurrency/priority.ts'
 import { createCaller, WorkerEnded } from '../../../kernel/concurrency/request-reply.ts'
-import { putBack } from '../../../kernel/concurrency/step-back.ts'
 import type { TupleBytes } from '../../../kernel/db/db.ts'
 import { runPortableGdal } from '../readers/gdal/run.ts'
 import { ReadFault, type ScannedLayer } from '../readers/reader.ts'
-import { type Convert, convertFor } from './reader-conversion.ts'
+import { convertFor, type GdalConversion } from './reader-conversion.ts'
 import {
   type FileOptions,
-  type Opened,
+  type FileSummary,
   type ReaderAnswer,
   type ReaderNotice,
   type ReaderRequest,
@@ -28,20 +28,20 @@ import { createStallWatchdog } from './stall-watchdog.ts'
  * worker, because it keeps its file open and is killed afterwards.
  */
 export type ReaderProcess = {
-  open(file: string, options: FileOptions): Promise<Opened>
+  open(file: string, options: FileOptions): Promise<FileSummary>
   scan(layer: string, onProgress: (fraction: number) => void): Promise<ScannedLayer>
-  encode(wanted: RowsRequest, onProgress: (fraction: number) => void): Rows
+  encode(wanted: RowsRequest, onProgress: (fraction: number) => void): ReaderRows
   /** The layer's schema inferred from its beginning; undefined if that is impossible. */
   guess(layer: string): Promise<ScannedLayer | undefined>
   /** Encodes a layer with the guessed schema; its final message tells whether the guess held for all rows. */
-  load(wanted: RowsRequest, onProgress: (fraction: number) => void): Rows
+  load(wanted: RowsRequest, onProgress: (fraction: number) => void): ReaderRows
   /** Kills the process at any point. */
   end(): Promise<void>
   /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<void>
 }
 
-export type Rows = { readonly rows: AsyncIterable<TupleBytes>; readonly sent: Promise<RowsSent> }
+export type ReaderRows = { readonly rows: AsyncIterable<TupleBytes>; readonly sent: Promise<RowsSent> }
 
 /** The process ended unexpectedly, for instance out of memory. */
 export class ReaderDied extends Error {
@@ -65,13 +65,13 @@ export type Readers = {
 const spareMs = 5_000
 
 /** In milliseconds. A process that sends nothing for `stalled` while the server waits for it is killed. */
-export type Patience = { readonly stalled: number; readonly spare?: number }
+export type ReaderTimeouts = { readonly stalled: number; readonly spare?: number }
 
 /** Compiled code is cached in `cacheDirectory`: the next process starts in a third of the time, with less memory. */
 export function createReaders(
   cacheDirectory: string,
-  { stalled, spare: keepMs = spareMs }: Patience,
-  convert: Convert = runPortableGdal,
+  { stalled, spare: keepMs = spareMs }: ReaderTimeouts,
+  convert: GdalConversion = runPortableGdal,
 ): Readers {
   let spare: ReaderProcess | undefined
   let timer: NodeJS.Timeout | undefined
@@ -110,7 +110,7 @@ export function createReaders(
   }
 }
 
-function startReader(cacheDirectory: string, stalledMs: number, convert: Convert): ReaderProcess {
+function startReader(cacheDirectory: string, stalledMs: number, convert: GdalConversion): ReaderProcess {
   const child = forkReader(cacheDirectory)
   const caller = createCaller<ReaderRequest, ReaderAnswer, ReaderNotice>(processChannel(child))
   const errorText = stderrTail(child)
@@ -159,14 +159,14 @@ function startReader(cacheDirectory: string, stalledMs: number, convert: Convert
     return result.value as T
   }
 
-  function rowsOf(request: ReaderRequest, onProgress: (fraction: number) => void): Rows {
+  function rowsOf(request: ReaderRequest, onProgress: (fraction: number) => void): ReaderRows {
     const sent = call<RowsSent>(request, onProgress)
     sent.catch(() => undefined)
     return { rows: rowsUntil(sent, pipe), sent }
   }
 
   return {
-    open: (file, options) => watchdog.await(call<Opened>({ kind: 'open', file, options })),
+    open: (file, options) => watchdog.await(call<FileSummary>({ kind: 'open', file, options })),
     scan: (layer, onProgress) => watchdog.await(call<ScannedLayer>({ kind: 'scan', layer }, onProgress)),
     encode: (wanted, onProgress) => rowsOf({ kind: 'encode', ...wanted }, onProgress),
     guess: (layer) => watchdog.await(call<ScannedLayer | undefined>({ kind: 'guess', layer })),
@@ -190,7 +190,7 @@ function forkReader(cacheDirectory: string): ChildProcess {
     // Its own process group, so that its children can be killed with it.
     detached: true,
   })
-  return putBack(child)
+  return lowerProcessPriority(child)
 }
 
 /** The end of its standard error, to explain why it exited. */

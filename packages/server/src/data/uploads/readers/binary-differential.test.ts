@@ -5,7 +5,13 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { assertSameRows, readByGdal } from '../../../../testing/uploads/expected.ts'
 import { type ReadLayer, readLayer } from '../../../../testing/uploads/read-back.ts'
-import { type Format, formats, layersFor, writeApart, writeLayers } from '../../../../testing/uploads/source-layers.ts'
+import {
+  formats,
+  layersFor,
+  type SourceFormat,
+  writeApart,
+  writeLayers,
+} from '../../../../testing/uploads/source-layers.ts'
 import { openReader } from './open-reader.ts'
 
 let directory = ''
@@ -28,7 +34,7 @@ async function read(file: string, fileName: string): Promise<ReadLayer[]> {
   }
 }
 
-const srids: Partial<Record<Format, boolean>> = { geopackage: true, flatgeobuf: true }
+const srids: Partial<Record<SourceFormat, boolean>> = { geopackage: true, flatgeobuf: true }
 
 for (const format of ['shapefile', 'geopackage', 'flatgeobuf'] as const) {
   describe(`${format}: rows are what GDAL reads from the same file`, () => {

@@ -1,11 +1,11 @@
-import { unsupported } from './foreign-format.ts'
 import type { FileFormat } from './formats.ts'
-import { type OpenOptions, type OpenReader, type Reader, ReadFault } from './reader.ts'
+import { type OpenReader, type Reader, type ReaderOptions, ReadFault } from './reader.ts'
 import { sniff } from './sniff.ts'
 import { inUtf8 } from './text/text-encoding.ts'
+import { unsupported } from './unsupported-format.ts'
 import { gunzip } from './zip/gzip.ts'
 
-type Open = (file: string, options: OpenOptions) => Promise<Reader>
+type Open = (file: string, options: ReaderOptions) => Promise<Reader>
 
 /** A process reads one file: of all readers it loads the one it needs. */
 const openers: Partial<Record<FileFormat, Open>> = {
@@ -58,7 +58,7 @@ export const openReader: OpenReader = async (file, options) => {
   return openAs(inner, unpacked, options)
 }
 
-async function openAs(format: FileFormat, file: string, options: OpenOptions): Promise<Reader> {
+async function openAs(format: FileFormat, file: string, options: ReaderOptions): Promise<Reader> {
   const open = openers[format]
   if (!open) throw unread(format)
   return open(file, options)

@@ -29,25 +29,25 @@ export type UploadErrorCode =
   | 'storage_full'
 
 /** Where in the file a fault is: the ordinal of the feature and the line count from 1. */
-export type FaultPlace = { feature?: number; line?: number; layer?: string }
+export type FilePosition = { feature?: number; line?: number; layer?: string }
 
 /** The file is at fault, for good: trying again does not help. */
 export class ReadFault extends Error {
   readonly code: UploadErrorCode
-  readonly place: FaultPlace
+  readonly position: FilePosition
 
-  constructor(code: UploadErrorCode, message: string, place: FaultPlace = {}, cause?: unknown) {
+  constructor(code: UploadErrorCode, message: string, position: FilePosition = {}, cause?: unknown) {
     super(message, { cause })
     this.name = 'ReadFault'
     this.code = code
-    this.place = place
+    this.position = position
   }
 }
 
 /** A geometry that cannot be read is a fault of the file, at this place. */
-export function asReadFault(error: unknown, place: FaultPlace = {}): unknown {
+export function asReadFault(error: unknown, position: FilePosition = {}): unknown {
   const isFault = error instanceof ReadFault || error instanceof GeometryFault
-  return isFault ? new ReadFault(error.code, error.message, place) : error
+  return isFault ? new ReadFault(error.code, error.message, position) : error
 }
 
 /** Something the user should know of though the file was loaded; `count` is the number of features it is true of. */
@@ -101,7 +101,7 @@ export type PassOptions = {
 }
 
 /** What a load found: the rows are whole only when the layer is as it was guessed to be. */
-export type Loaded = { layer: ScannedLayer; isAsGuessed: boolean }
+export type LoadResult = { layer: ScannedLayer; isAsGuessed: boolean }
 
 /**
  * One open file. Once is mostly enough to read it: `guess` looks at the beginning, and `load` encodes while it scans. Where the
@@ -116,11 +116,11 @@ export type Reader = {
   /** What the layer is by its first features; undefined when there is nothing to go by. */
   guess(layer: string, options: PassOptions): Promise<ScannedLayer | undefined>
   /** The rows of a layer that was guessed. They end where the guess turns out wrong; the scan goes on, and is as good as any. */
-  load(layer: string, columns: readonly EncodedColumn[], options: PassOptions): AsyncGenerator<Buffer, Loaded>
+  load(layer: string, columns: readonly EncodedColumn[], options: PassOptions): AsyncGenerator<Buffer, LoadResult>
   close(): Promise<void>
 }
 
-export type OpenOptions = {
+export type ReaderOptions = {
   /** The client's name of the file: only names a layer, never decides the format. */
   fileName: string
   /** Private to this upload; whatever is unpacked lies there, and the caller removes it. */
@@ -151,11 +151,11 @@ export type GdalTask = {
   readonly bytes: number
   /** The features keep their numbers. */
   readonly keepsIds: boolean
-  readonly onAdvance?: OpenOptions['onAdvance']
+  readonly onAdvance?: ReaderOptions['onAdvance']
   readonly onStarted?: (pid: number) => void
 }
 
-export type OpenReader = (file: string, options: OpenOptions) => Promise<Reader>
+export type OpenReader = (file: string, options: ReaderOptions) => Promise<Reader>
 
 /** As many as rows of PostgreSQL can be expected to hold. */
 export const maxFields = 1_000

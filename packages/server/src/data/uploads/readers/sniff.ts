@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
-import { foreignFault, foreignXml, supportedText, unsupported } from './foreign-format.ts'
 import type { FileFormat } from './formats.ts'
 import { ReadFault } from './reader.ts'
 import { openSqliteFile, type SqliteFile } from './sqlite/sqlite-file.ts'
+import { supportedText, unsupported, unsupportedFault, unsupportedXml } from './unsupported-format.ts'
 
 const headBytes = 64 * 1024
 
@@ -11,7 +11,7 @@ type FileEnds = { head: Buffer; tail: Buffer; file: string }
 /** Looks at a file's ends. Throws a fault for what no reader takes, an empty file first of all. */
 export async function sniff(file: string): Promise<FileFormat> {
   const ends = await readEnds(file)
-  const foreign = foreignFault(ends.head)
+  const foreign = unsupportedFault(ends.head)
   if (foreign) throw foreign
   const format = binaryFormat(ends) ?? textFormat(sniffedText(ends.head))
   if (format === undefined) throw unknown(ends.head)
@@ -121,7 +121,7 @@ function xmlFormat(start: string): FileFormat {
   if (/<!DOCTYPE|<!ENTITY/i.test(start))
     throw new ReadFault('invalid_xml', 'XML with a document type (<!DOCTYPE …>) is not supported. Remove it.')
   if (root === 'kml' || root === 'gpx') return root
-  const foreign = root && foreignXml(root)
+  const foreign = root && unsupportedXml(root)
   if (foreign) throw unsupported(foreign)
   if (root === 'featurecollection' || /xmlns(:\w+)?="http:\/\/www\.opengis\.net\/(gml|wfs)/.test(start)) return 'gml'
   throw unsupported(root ? `XML with the root element <${root.slice(0, 60)}>` : 'XML without an element')

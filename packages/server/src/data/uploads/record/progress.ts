@@ -2,7 +2,7 @@
 import type { Db } from '../../../kernel/db/db.ts'
 import { report as announce } from '../../../kernel/events.ts'
 import type { Stage } from './upload.ts'
-import { type Claimed, report } from './upload-state.ts'
+import { type ClaimedUpload, report } from './upload-state.ts'
 
 /** The share of each stage in the whole progress. */
 const spans: Record<Stage, readonly [from: number, to: number]> = {
@@ -17,14 +17,14 @@ const spans: Record<Stage, readonly [from: number, to: number]> = {
 const everyMs = 500
 const aliveMs = 1_000
 
-export type Progress = {
+export type UploadProgress = {
   /** The progress within a stage, from 0 to 1. */
   at(stage: Stage, fraction: number): void
   end(): Promise<void>
 }
 
 /** Writes progress to the database: rarely enough to be cheap, often enough to keep the lease. */
-export function createProgress(db: Db, upload: Claimed, onLost: () => void): Progress {
+export function createProgress(db: Db, upload: ClaimedUpload, onLost: () => void): UploadProgress {
   let stage: Stage | null = null
   let reached = 0
   let written: { stage: Stage | null; reached: number; at: number } = { stage, reached, at: 0 }
@@ -33,8 +33,8 @@ export function createProgress(db: Db, upload: Claimed, onLost: () => void): Pro
   async function write(): Promise<void> {
     written = { stage, reached, at: performance.now() }
     // A short loss of the database is ignored here; the work itself will notice.
-    const isOurs = await report(db, upload, stage, reached).catch(() => true)
-    if (!isOurs) onLost()
+    const isHeld = await report(db, upload, stage, reached).catch(() => true)
+    if (!isHeld) onLost()
   }
 
   const timer = setInterval(() => {

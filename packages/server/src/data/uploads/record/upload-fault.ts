@@ -1,8 +1,8 @@
 // Classifies errors of uploads: permanent, transient, or caused by the file.
-import { codeOf, isForeignServerFault, isPassing } from '../../../kernel/db/database-error.ts'
+import { codeOf, isExternalServerFault, isPassing } from '../../../kernel/db/database-error.ts'
 import { publicDatabaseMessage } from '../../../kernel/db/public-message.ts'
 import { ApiError } from '../../../kernel/errors.ts'
-import { type FaultPlace, ReadFault, type UploadErrorCode } from '../readers/reader.ts'
+import { type FilePosition, ReadFault, type UploadErrorCode } from '../readers/reader.ts'
 
 export type FaultCode =
   | UploadErrorCode
@@ -16,18 +16,18 @@ export type FaultCode =
   | 'storage_quota'
 
 /** The upload's `error` field. */
-export type FaultDto = { code: FaultCode; message: string } & FaultPlace
+export type FaultDto = { code: FaultCode; message: string } & FilePosition
 
 /** A permanent fault: another attempt would fail too. */
 export class UploadFault extends Error {
   override name = 'UploadFault'
   readonly code: FaultCode
-  readonly place: FaultPlace
+  readonly position: FilePosition
 
-  constructor(code: FaultCode, message: string, place: FaultPlace = {}, cause?: unknown) {
+  constructor(code: FaultCode, message: string, position: FilePosition = {}, cause?: unknown) {
     super(message, { cause })
     this.code = code
-    this.place = place
+    this.position = position
   }
 }
 
@@ -54,11 +54,11 @@ const blamable = /^(21|22|23|42|54|XX000)/
 /** The fault to show to the client; undefined if another attempt is worthwhile. */
 export function faultOf(error: unknown): FaultDto | undefined {
   if (error instanceof ReadFault || error instanceof UploadFault) {
-    return { code: error.code, message: error.message, ...error.place }
+    return { code: error.code, message: error.message, ...error.position }
   }
   if (error instanceof ApiError && error.status < 500) return { code: 'database_error', message: error.message }
   const code = codeOf(error)
-  if (isForeignServerFault(error)) return { code: 'database_error', message: error.message }
+  if (isExternalServerFault(error)) return { code: 'database_error', message: error.message }
   const known = sqlState.test(code) ? databaseFaults[code] : undefined
   if (known) return { ...known, ...placeOf(error) }
   if (!sqlState.test(code) || passing.test(code) || isPassing(error)) return undefined
@@ -80,7 +80,7 @@ const databaseFaults: Readonly<Record<string, { code: FaultCode; message: string
 }
 
 /** PostgreSQL reports the row where it stopped, counted from 1 like features. */
-function placeOf(error: unknown): FaultPlace {
+function placeOf(error: unknown): FilePosition {
   const where = error instanceof Error && 'where' in error ? String(error.where) : ''
   const line = /^COPY \S+, line (\d+)/.exec(where)?.[1]
   return line === undefined ? {} : { feature: Number(line) }

@@ -14,13 +14,13 @@ import {
 } from '../../../kernel/jobs/lease-rows.ts'
 import type { ReplacedSource } from '../load/replaced-table.ts'
 import type { Warning } from '../readers/reader.ts'
-import type { Result, Stage, UploadFormFields } from './upload.ts'
+import type { LayerResult, Stage, UploadFormFields } from './upload.ts'
 import { type FaultDto, UploadLost } from './upload-fault.ts'
 
 /**
  * An upload that this process works on, under a lease (kernel/jobs/lease-queue.ts). Only the holder of the lease may publish.
  */
-export type Claimed = Lease & {
+export type ClaimedUpload = Lease & {
   readonly ownerId: number | null
   readonly fileName: string
   readonly options: UploadFormFields
@@ -77,17 +77,17 @@ export async function takeTurns(tx: Queryable, applicationId: string): Promise<v
 }
 
 /** Limits for choosing the next upload. */
-export type Turns = { readonly perApplication: number; readonly passed: readonly string[] }
+export type ClaimLimits = { readonly perApplication: number; readonly passed: readonly string[] }
 
 /**
  * Claims the next upload fairly: from the application with the fewest running uploads, among equals the one served
  * longest ago, and its oldest upload. So no application waits behind another's queue. Workers of all replicas claim one
  * at a time, because two could count the same state.
  */
-export async function claimNext(db: Db, { perApplication, passed }: Turns): Promise<Claimed | undefined> {
+export async function claimNext(db: Db, { perApplication, passed }: ClaimLimits): Promise<ClaimedUpload | undefined> {
   return db.transaction(async (tx) => {
     await tx.query(sql`SELECT pg_advisory_xact_lock(hashtextextended('svc.uploads claim', 0))`)
-    return claimRow<Omit<Claimed, 'claim'>>(tx, uploadTable, silenceSeconds, {
+    return claimRow<Omit<ClaimedUpload, 'claim'>>(tx, uploadTable, silenceSeconds, {
       due: sql`
         SELECT next.id
         FROM (SELECT DISTINCT ON (application_id) application_id, id, created_at FROM svc.uploads
@@ -119,27 +119,27 @@ export async function giveUp(db: Db): Promise<{ id: string; applicationId: strin
 }
 
 /** Renews the lease and records progress. False if the lease is lost. */
-export function report(db: Db, upload: Claimed, stage: Stage | null, progress: number): Promise<boolean> {
+export function report(db: Db, upload: ClaimedUpload, stage: Stage | null, progress: number): Promise<boolean> {
   const reached = sql`, stage = ${stage}, progress = greatest(progress, ${progress}::float8), ${touched}`
   return renewLease(db, uploadTable, upload, silenceSeconds, reached)
 }
 
 /** Returns the upload to the queue. An attempt that the server itself interrupted does not count. */
-export const putBack = (db: Db, upload: Claimed, counts: boolean): Promise<void> =>
+export const putBack = (db: Db, upload: ClaimedUpload, counts: boolean): Promise<void> =>
   counts ? queueAgain(db, upload, 0, raw('clock_timestamp()')) : queueAgain(db, upload, 1, raw('NULL'))
 
 const postponedSeconds = 10
 
 /** Returns the upload to the queue until the storage may answer again. However long that takes, it is not given up. */
-export const postpone = (db: Db, upload: Claimed): Promise<void> =>
+export const postpone = (db: Db, upload: ClaimedUpload): Promise<void> =>
   queueAgain(db, upload, 1, sql`clock_timestamp() + ${postponedSeconds} * interval '1 second'`)
 
-async function queueAgain(db: Db, upload: Claimed, uncounted: 0 | 1, heardAt: Sql): Promise<void> {
+async function queueAgain(db: Db, upload: ClaimedUpload, uncounted: 0 | 1, heardAt: Sql): Promise<void> {
   const waiting = sql`status = 'pending', worker = NULL, attempts = attempts - ${uncounted}, heard_at = ${heardAt}`
   await db.query(updateHeld(upload, waiting))
 }
 
-export async function fail(db: Db, upload: Claimed, error: FaultDto, warnings: LayerWarning[]): Promise<void> {
+export async function fail(db: Db, upload: ClaimedUpload, error: FaultDto, warnings: LayerWarning[]): Promise<void> {
   const update = updateHeld(
     upload,
     sql`status = 'failed', worker = NULL, error = ${json(error)}, warnings = ${json(warnings)}, finished_at = ${now}`,
@@ -150,8 +150,8 @@ export async function fail(db: Db, upload: Claimed, error: FaultDto, warnings: L
 /** Runs in the publishing transaction: afterwards no other worker can end the upload differently. */
 export async function complete(
   tx: Queryable,
-  upload: Claimed,
-  results: readonly Result[],
+  upload: ClaimedUpload,
+  results: readonly LayerResult[],
   warnings: readonly LayerWarning[],
 ): Promise<void> {
   const [first] = results
@@ -167,7 +167,7 @@ export async function complete(
   if (rows.length === 0) throw new UploadLost('Somebody else has the upload')
 }
 
-export const holdsUpload = (db: Db, upload: Claimed): Promise<boolean> => holdsLease(db, uploadTable, upload)
+export const holdsUpload = (db: Db, upload: ClaimedUpload): Promise<boolean> => holdsLease(db, uploadTable, upload)
 
 /** Whether the upload is still unfinished. */
 export async function isWanted(db: Db, id: string): Promise<boolean> {

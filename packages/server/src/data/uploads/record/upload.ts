@@ -23,7 +23,7 @@ export type UploadFormFields = {
 }
 
 /** The outcome of one layer. */
-export type Result = {
+export type LayerResult = {
   readonly layer: string
   readonly datasetId: string | null
   readonly tileSourceId: string | null

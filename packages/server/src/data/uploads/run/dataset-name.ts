@@ -1,5 +1,5 @@
 import { layerNameOf } from '../readers/reader.ts'
-import type { Claimed } from '../record/upload-state.ts'
+import type { ClaimedUpload } from '../record/upload-state.ts'
 
 const longestName = 255
 
@@ -8,7 +8,7 @@ const longestName = 255
  * because "entities", "Sheet1" or "export" means nothing to users.
  */
 export function datasetName(
-  { fileName, options }: Pick<Claimed, 'fileName' | 'options'>,
+  { fileName, options }: Pick<ClaimedUpload, 'fileName' | 'options'>,
   layer: string,
   layers: number,
 ) {

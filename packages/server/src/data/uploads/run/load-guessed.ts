@@ -1,25 +1,25 @@
 // Optimistic one-pass load.
 import { isDeepStrictEqual } from 'node:util'
-import { copyRows, createStaging, dropStaging, type Staged, stagingName } from '../load/staging.ts'
+import { copyRows, createStaging, dropStaging, type StagedTable, stagingName } from '../load/staging.ts'
 import { planTable, rowsRequest, type TablePlan } from '../load/table-plan.ts'
 import type { Target } from '../load/target.ts'
 import type { ReaderProcess } from '../reader-process/reader-process.ts'
 import type { ScannedLayer } from '../readers/reader.ts'
-import type { Progress } from '../record/progress.ts'
+import type { UploadProgress } from '../record/progress.ts'
 import { UploadFault } from '../record/upload-fault.ts'
-import type { Claimed, LayerWarning } from '../record/upload-state.ts'
+import type { ClaimedUpload, LayerWarning } from '../record/upload-state.ts'
 
 /**
  * Loads a layer with the schema inferred from its beginning, so that the file is read only once. If the guess was
  * wrong, nothing is loaded, but the layer is fully scanned for the second pass; null if no guess was possible.
  */
 export async function loadGuessed(
-  upload: Claimed,
+  upload: ClaimedUpload,
   target: Target,
   reader: ReaderProcess,
-  run: { readonly progress: Progress; readonly warnings: LayerWarning[] },
+  run: { readonly progress: UploadProgress; readonly warnings: LayerWarning[] },
   layerName: string,
-): Promise<{ staged: Staged; isLoaded: boolean } | null> {
+): Promise<{ staged: StagedTable; isLoaded: boolean } | null> {
   run.progress.at('scanning', 0)
   const guess = await reader.guess(layerName)
   const plan = guess && planOrNone(guess, upload)
@@ -39,7 +39,7 @@ export async function loadGuessed(
 }
 
 /** The end of a file may give the reference system that is missing at its beginning. */
-function planOrNone(guess: ScannedLayer, { options }: Claimed): TablePlan | undefined {
+function planOrNone(guess: ScannedLayer, { options }: ClaimedUpload): TablePlan | undefined {
   try {
     return planTable(guess, options)
   } catch (error) {

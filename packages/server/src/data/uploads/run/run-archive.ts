@@ -5,13 +5,13 @@ import { cleanAttribution } from '../../tiles/source/attribution.ts'
 import { publishArchive } from '../publish/publish.ts'
 import { layerNameOf, ReadFault } from '../readers/reader.ts'
 import { UploadFault } from '../record/upload-fault.ts'
-import { type Claimed, holdsUpload } from '../record/upload-state.ts'
+import { type ClaimedUpload, holdsUpload } from '../record/upload-state.ts'
 import type { LoadingParts } from './loading-parts.ts'
 
 /** Stores an uploaded tile archive unchanged among the application's files, and publishes a tile source for it. */
 export async function runArchive(
   parts: LoadingParts,
-  upload: Claimed,
+  upload: ClaimedUpload,
   source: string,
   kind: 'mbtiles' | 'pmtiles',
 ): Promise<void> {

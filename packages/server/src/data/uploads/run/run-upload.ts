@@ -15,24 +15,32 @@ import { isNotFound } from '../../../kernel/errors.ts'
 import { type FileStore, removeNowOrLater, uploadKey } from '../../../kernel/storage/file-store.ts'
 import { cleanAttribution } from '../../tiles/source/attribution.ts'
 import { mapOf } from '../../tiles/source/detect-coverage.ts'
-import { demandReplaceable, demandSameSource, type Replaced } from '../load/replaced-table.ts'
-import { copyRows, createStaging, extentOf, indexTable, type Staged, stagingName, transform } from '../load/staging.ts'
+import { demandReplaceable, demandSameSource, type ReplacedDataset } from '../load/replaced-table.ts'
+import {
+  copyRows,
+  createStaging,
+  extentOf,
+  indexTable,
+  type StagedTable,
+  stagingName,
+  transform,
+} from '../load/staging.ts'
 import { planTable, rowsRequest } from '../load/table-plan.ts'
 import type { Target } from '../load/target.ts'
 import { type Publishable, publish } from '../publish/publish.ts'
-import type { Opened } from '../reader-process/reader-messages.ts'
+import type { FileSummary } from '../reader-process/reader-messages.ts'
 import type { ReaderProcess } from '../reader-process/reader-process.ts'
 import { ReadFault, type ScannedLayer } from '../readers/reader.ts'
-import { createProgress, type Progress } from '../record/progress.ts'
+import { createProgress, type UploadProgress } from '../record/progress.ts'
 import { UploadFault } from '../record/upload-fault.ts'
-import type { Claimed, LayerWarning } from '../record/upload-state.ts'
+import type { ClaimedUpload, LayerWarning } from '../record/upload-state.ts'
 import { datasetName } from './dataset-name.ts'
 import { loadGuessed } from './load-guessed.ts'
 import type { LoadingParts } from './loading-parts.ts'
 import { runArchive } from './run-archive.ts'
 
 /** Starts a reader process that ends with the signal. */
-export type TakeReader = { takeReader(signal: AbortSignal): ReaderProcess }
+export type ReaderPool = { takeReader(signal: AbortSignal): ReaderProcess }
 
 const maxLayers = 100
 
@@ -43,10 +51,10 @@ const workDirectory = (directory: string, id: string): string => join(uploadDire
 
 /** Loads a file and publishes its layers, or throws. */
 export async function runUpload(
-  parts: LoadingParts & TakeReader,
-  upload: Claimed,
+  parts: LoadingParts & ReaderPool,
+  upload: ClaimedUpload,
   signal: AbortSignal,
-  run: Run,
+  run: UploadRun,
 ): Promise<void> {
   const work = workDirectory(parts.directory, upload.id)
   await rm(work, { recursive: true, force: true })
@@ -87,7 +95,7 @@ export async function removeUpload(
 }
 
 /** The client's settings for reading the file. */
-const chosen = ({ layer, encoding, sourceSrid, strict }: Claimed['options']) => ({
+const chosen = ({ layer, encoding, sourceSrid, strict }: ClaimedUpload['options']) => ({
   ...(layer !== undefined && { layer }),
   ...(encoding !== undefined && { encoding }),
   ...(sourceSrid !== undefined && { sourceSrid }),
@@ -95,24 +103,24 @@ const chosen = ({ layer, encoding, sourceSrid, strict }: Claimed['options']) => 
 })
 
 /** The state of one upload in progress. */
-export type Run = {
-  readonly progress: Progress
+export type UploadRun = {
+  readonly progress: UploadProgress
   /** Kept outside the result, so that they are known even if the upload fails later. */
   readonly warnings: LayerWarning[]
 }
 
-export const createRun = (db: Db, upload: Claimed, onLost: () => void): Run => ({
+export const createRun = (db: Db, upload: ClaimedUpload, onLost: () => void): UploadRun => ({
   progress: createProgress(db, upload, onLost),
   warnings: [],
 })
 
 async function runLayers(
   parts: LoadingParts,
-  upload: Claimed,
+  upload: ClaimedUpload,
   signal: AbortSignal,
-  run: Run,
+  run: UploadRun,
   reader: ReaderProcess,
-  opened: Extract<Opened, { layers: string[] }>,
+  opened: Extract<FileSummary, { layers: string[] }>,
 ): Promise<void> {
   const replaced = await findReplaced(parts, upload)
   const found = await parts.target(upload.applicationId, replaced?.databaseId)
@@ -130,9 +138,9 @@ async function runLayers(
   const guessed = names.length === 1 && only !== undefined ? await loadGuessed(upload, target, reader, run, only) : null
   const planned = guessed ? [guessed.staged] : await planLayers(upload, target, reader, run, names)
   const each = async <T>(
-    stage: Parameters<Progress['at']>[0],
-    tables: readonly Staged[],
-    work: (table: Staged, at: OnProgress) => Promise<T>,
+    stage: Parameters<UploadProgress['at']>[0],
+    tables: readonly StagedTable[],
+    work: (table: StagedTable, at: OnProgress) => Promise<T>,
   ): Promise<T[]> => {
     const results: T[] = []
     for (const [index, table] of tables.entries()) {
@@ -142,7 +150,7 @@ async function runLayers(
     }
     return results
   }
-  const load = async (table: Staged, at: OnProgress): Promise<Staged> => {
+  const load = async (table: StagedTable, at: OnProgress): Promise<StagedTable> => {
     await createStaging(table)
     return copyRows(table, reader.encode(rowsRequest(table.plan), at))
   }
@@ -163,12 +171,12 @@ async function runLayers(
 type OnProgress = (fraction: number) => void
 
 async function planLayers(
-  upload: Claimed,
+  upload: ClaimedUpload,
   target: Target,
   reader: ReaderProcess,
-  run: Run,
+  run: UploadRun,
   names: readonly string[],
-): Promise<Staged[]> {
+): Promise<StagedTable[]> {
   const layers = await scanLayers(reader, names, run)
   return layers.map((layer, index) => ({
     target,
@@ -181,8 +189,8 @@ const placed = ({ name }: ScannedLayer, layers: number): { layer?: string } => (
 
 async function findReplaced(
   parts: LoadingParts,
-  { applicationId, options, replaces }: Claimed,
-): Promise<Replaced | undefined> {
+  { applicationId, options, replaces }: ClaimedUpload,
+): Promise<ReplacedDataset | undefined> {
   if (options.datasetId === undefined) return undefined
   const found = await parts.findReplaced(applicationId, options.datasetId)
   if (found?.type !== 'table')
@@ -191,7 +199,7 @@ async function findReplaced(
   return found
 }
 
-function chosenLayers(layers: readonly string[], { options }: Claimed): readonly string[] {
+function chosenLayers(layers: readonly string[], { options }: ClaimedUpload): readonly string[] {
   const { layer, datasetId } = options
   const shown = layers.slice(0, 20).map((name) => JSON.stringify(name))
   if (layer !== undefined) {
@@ -207,7 +215,7 @@ function chosenLayers(layers: readonly string[], { options }: Claimed): readonly
 }
 
 /** Empty layers are skipped, unless all are empty. */
-async function scanLayers(reader: ReaderProcess, names: readonly string[], run: Run): Promise<ScannedLayer[]> {
+async function scanLayers(reader: ReaderProcess, names: readonly string[], run: UploadRun): Promise<ScannedLayer[]> {
   const layers: ScannedLayer[] = []
   for (const [index, name] of names.entries()) {
     run.progress.at('scanning', index / names.length)
@@ -229,8 +237,8 @@ async function scanLayers(reader: ReaderProcess, names: readonly string[], run: 
 
 async function describe(
   parts: LoadingParts,
-  upload: Claimed,
-  { staged, layers, replaced }: { staged: Staged; layers: number; replaced: Replaced | undefined },
+  upload: ClaimedUpload,
+  { staged, layers, replaced }: { staged: StagedTable; layers: number; replaced: ReplacedDataset | undefined },
 ): Promise<Publishable> {
   const { applicationId, options } = upload
   const { target, plan } = staged

@@ -1,18 +1,18 @@
 // One attempt to run an upload, with its outcome and clean-up.
 import { report } from '../../../kernel/events.ts'
-import { runStep } from '../../../kernel/steps.ts'
 import { isStorageUnavailable } from '../../../kernel/storage/storage-unavailable.ts'
+import { runTraced } from '../../../kernel/tracing.ts'
 import { cancelStaging, dropStaging } from '../load/staging.ts'
 import type { Target } from '../load/target.ts'
 import { ReaderDied } from '../reader-process/reader-process.ts'
 import { ReadFault } from '../readers/reader.ts'
 import { type FaultDto, faultOf, UploadFault, UploadLost } from '../record/upload-fault.ts'
-import { type Claimed, fail, isWanted, maxAttempts, postpone, putBack } from '../record/upload-state.ts'
+import { type ClaimedUpload, fail, isWanted, maxAttempts, postpone, putBack } from '../record/upload-state.ts'
 import type { LoadingParts } from './loading-parts.ts'
-import { createRun, type Run, removeUpload, runUpload, type TakeReader } from './run-upload.ts'
+import { createRun, type ReaderPool, removeUpload, runUpload, type UploadRun } from './run-upload.ts'
 
 export type AttemptOptions = LoadingParts &
-  TakeReader & {
+  ReaderPool & {
     /** The server is stopping: unfinished work is left for others. */
     isClosing(): boolean
     /** The time limit of an upload. */
@@ -23,17 +23,17 @@ export type AttemptOptions = LoadingParts &
 /** Runs an attempt to any outcome; only what was published remains. It is a trace of its own. */
 export function attempt(
   options: AttemptOptions,
-  upload: Claimed,
+  upload: ClaimedUpload,
   signal: AbortSignal,
   abort: (reason?: UploadFault) => void,
 ): Promise<void> {
   const about = { 'graticule.upload.id': upload.id, 'graticule.application.id': upload.applicationId }
-  return runStep('upload', about, upload.traceparent, () => runAttempt(options, upload, signal, abort))
+  return runTraced('upload', about, upload.traceparent, () => runAttempt(options, upload, signal, abort))
 }
 
 async function runAttempt(
   options: AttemptOptions,
-  upload: Claimed,
+  upload: ClaimedUpload,
   signal: AbortSignal,
   abort: (reason?: UploadFault) => void,
 ): Promise<void> {
@@ -60,7 +60,7 @@ async function runAttempt(
 /** Cancels an upload's statements in the database. */
 export async function stopStatements(
   options: Pick<LoadingParts, 'target' | 'findReplaced'>,
-  upload: Pick<Claimed, 'id' | 'applicationId' | 'options'>,
+  upload: Pick<ClaimedUpload, 'id' | 'applicationId' | 'options'>,
 ): Promise<void> {
   await cancelStaging(await targetOf(options, upload), upload.id)
 }
@@ -68,8 +68,8 @@ export async function stopStatements(
 /** Records a failure, or puts the upload back for another attempt. */
 async function settle(
   options: AttemptOptions,
-  upload: Claimed,
-  { progress, warnings }: Run,
+  upload: ClaimedUpload,
+  { progress, warnings }: UploadRun,
   error: unknown,
   signal: AbortSignal,
 ): Promise<'failed' | 'cancelled' | undefined> {
@@ -96,8 +96,8 @@ async function settle(
 /** The upload was cancelled, or another worker has the lease, as the record already says; or it took too long. */
 async function settleStopped(
   { db }: AttemptOptions,
-  upload: Claimed,
-  warnings: Run['warnings'],
+  upload: ClaimedUpload,
+  warnings: UploadRun['warnings'],
   { reason }: AbortSignal,
 ): Promise<'failed' | 'cancelled' | undefined> {
   if (!(await isWanted(db, upload.id))) return 'cancelled'
@@ -110,7 +110,7 @@ async function settleStopped(
 /** Drops the tables of an upload in whichever database they were made. */
 export async function removeTables(
   options: Pick<AttemptOptions, 'target' | 'findReplaced' | 'onError'>,
-  upload: Pick<Claimed, 'id' | 'applicationId' | 'options'>,
+  upload: Pick<ClaimedUpload, 'id' | 'applicationId' | 'options'>,
 ): Promise<void> {
   try {
     await dropStaging(await targetOf(options, upload), upload.id)
@@ -121,7 +121,7 @@ export async function removeTables(
 
 async function targetOf(
   { target, findReplaced }: Pick<LoadingParts, 'target' | 'findReplaced'>,
-  { applicationId, options: { datasetId } }: Pick<Claimed, 'applicationId' | 'options'>,
+  { applicationId, options: { datasetId } }: Pick<ClaimedUpload, 'applicationId' | 'options'>,
 ): Promise<Target> {
   const replaced = datasetId === undefined ? undefined : await findReplaced(applicationId, datasetId)
   return target(applicationId, replaced?.databaseId)

@@ -1,13 +1,16 @@
 import { cpSync, constants as fsConstants, rmSync, writeSync } from 'node:fs'
 import { relative } from 'node:path'
-import type { Engine, Result } from './embedded-engine.ts'
+import type { Engine, StatementResult } from './embedded-engine.ts'
 import { lockFile } from './embedded-lock.ts'
-import { type Command, temporaryDirectory } from './embedded-protocol.ts'
+import { type EmbeddedCommand, temporaryDirectory } from './embedded-protocol.ts'
 
 // Copies that the thread of the embedded database makes: of rows into a file, and of the whole data directory.
 
 /** The first failure to write is reported when the statement has ended: compiled code must not see an exception. */
-export async function copyOut(engine: Engine, { text, spool }: Extract<Command, { kind: 'copyOut' }>): Promise<Result> {
+export async function copyOut(
+  engine: Engine,
+  { text, spool }: Extract<EmbeddedCommand, { kind: 'copyOut' }>,
+): Promise<StatementResult> {
   let failure: unknown
   const result = await engine.copyOut(text, (rows) => {
     if (failure !== undefined) return
@@ -21,7 +24,7 @@ export async function copyOut(engine: Engine, { text, spool }: Extract<Command, 
 }
 
 /** `disk_full`, as PostgreSQL reports a full disk itself. */
-const faultOf = (failure: unknown): NonNullable<Result['fault']> => ({
+const faultOf = (failure: unknown): NonNullable<StatementResult['fault']> => ({
   message: failure instanceof Error ? failure.message : String(failure),
   code: (failure as NodeJS.ErrnoException).code === 'ENOSPC' ? '53100' : '58030',
 })
@@ -32,8 +35,8 @@ const faultOf = (failure: unknown): NonNullable<Result['fault']> => ({
  */
 export async function copyFiles(
   engine: Engine,
-  { directory, target }: Extract<Command, { kind: 'copyFiles' }>,
-): Promise<Result> {
+  { directory, target }: Extract<EmbeddedCommand, { kind: 'copyFiles' }>,
+): Promise<StatementResult> {
   const result = await engine.query('CHECKPOINT', [])
   try {
     const skipped = [temporaryDirectory, lockFile]

@@ -3,34 +3,34 @@ import { join } from 'node:path'
 import { type messages, PGlite, protocol } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { postgis } from '@electric-sql/pglite-postgis'
-import { type Cell, type Column, databaseError, type Fault, faultFields } from '../values.ts'
+import { type DatabaseFault, databaseError, faultFields, type ResultCell, type ResultColumn } from '../values.ts'
 import { type SessionOptions, temporaryDirectory } from './embedded-protocol.ts'
 import { createStatementGuard, type StatementGuard } from './embedded-statement-guard.ts'
 
 const { Parser, serialize } = protocol
 
 /** What a message to the database brought. The status is PostgreSQL's: idle, in a transaction, or in a failed one. */
-export type Result = {
-  columns: Column[]
-  rows: Cell[][]
+export type StatementResult = {
+  columns: ResultColumn[]
+  rows: ResultCell[][]
   command: string
   parsed: boolean
-  fault: Fault | undefined
+  fault: DatabaseFault | undefined
   status: 'I' | 'T' | 'E'
 }
 
 export type Engine = {
   /** Runs a statement by the extended protocol; `name` makes it a prepared statement or uses the one of that name. */
-  query(text: string, values: Cell[], prepared?: { name: string; parsed: boolean }): Promise<Result>
+  query(text: string, values: ResultCell[], prepared?: { name: string; parsed: boolean }): Promise<StatementResult>
   /**
    * Runs the query of a cursor and hands over its rows while it runs; FETCH would collect them first. `onRow` must not throw:
    * compiled code calls it.
    */
-  drain(cursor: string, onRow: (row: Cell[]) => void): Promise<Result>
-  script(text: string): Promise<Result>
-  copy(text: string, data: Uint8Array): Promise<Result>
+  drain(cursor: string, onRow: (row: ResultCell[]) => void): Promise<StatementResult>
+  script(text: string): Promise<StatementResult>
+  copy(text: string, data: Uint8Array): Promise<StatementResult>
   /** COPY … TO STDOUT. `onData` must not throw either. */
-  copyOut(text: string, onData: (rows: Uint8Array) => void): Promise<Result>
+  copyOut(text: string, onData: (rows: Uint8Array) => void): Promise<StatementResult>
   close(): Promise<void>
   readonly guard: StatementGuard
 }
@@ -127,7 +127,7 @@ export async function openEngine(
   const idleStack = stackPointer.value
   guard.open([internals._QueryCancelPending, internals._InterruptPending])
 
-  async function send(parts: Uint8Array[], listeners: Listeners = {}): Promise<Result> {
+  async function send(parts: Uint8Array[], listeners: Listeners = {}): Promise<StatementResult> {
     const parser = new Parser()
     const answer = createAnswer(listeners)
     const onRawData = (bytes: Uint8Array): void => {
@@ -186,11 +186,11 @@ function copyData(data: Uint8Array): Uint8Array {
   return message
 }
 
-type Listeners = { onRow?(row: Cell[]): void; onData?(rows: Uint8Array): void }
+type Listeners = { onRow?(row: ResultCell[]): void; onData?(rows: Uint8Array): void }
 
 function createAnswer({ onRow, onData }: Listeners) {
-  const result: Result = { columns: [], rows: [], command: '', parsed: false, fault: undefined, status: 'I' }
-  const takeRow = onRow ?? ((row: Cell[]) => void result.rows.push(row))
+  const result: StatementResult = { columns: [], rows: [], command: '', parsed: false, fault: undefined, status: 'I' }
+  const takeRow = onRow ?? ((row: ResultCell[]) => void result.rows.push(row))
   let ready = false
   return {
     add(message: messages.BackendMessage): void {
@@ -202,10 +202,10 @@ function createAnswer({ onRow, onData }: Listeners) {
       else if (message.name === 'error') result.fault ??= faultOf(message as unknown as messages.DatabaseError)
       else if (message.name === 'readyForQuery') {
         ready = true
-        result.status = (message as messages.ReadyForQueryMessage).status as Result['status']
+        result.status = (message as messages.ReadyForQueryMessage).status as StatementResult['status']
       }
     },
-    finish(): Result {
+    finish(): StatementResult {
       if (!ready)
         throw new Error('The embedded database stopped in the middle of a statement', {
           cause: result.fault && databaseError(result.fault),
@@ -215,7 +215,7 @@ function createAnswer({ onRow, onData }: Listeners) {
   }
 }
 
-function columnsOf(description: messages.RowDescriptionMessage): Column[] {
+function columnsOf(description: messages.RowDescriptionMessage): ResultColumn[] {
   return description.fields.map(({ name, dataTypeID, dataTypeModifier }) => ({
     name,
     type: dataTypeID,
@@ -223,8 +223,8 @@ function columnsOf(description: messages.RowDescriptionMessage): Column[] {
   }))
 }
 
-function faultOf(error: messages.DatabaseError): Fault {
-  const fault: Fault = { message: error.message }
+function faultOf(error: messages.DatabaseError): DatabaseFault {
+  const fault: DatabaseFault = { message: error.message }
   for (const field of faultFields) fault[field] = error[field]
   return fault
 }

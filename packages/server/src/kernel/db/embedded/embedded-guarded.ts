@@ -3,8 +3,8 @@ import type { Db } from '../db.ts'
 import { type GuardedOptions, type GuardedRows, graceMs, guardedBatchSize, whenAborted } from '../guarded.ts'
 import type { SessionQueue } from '../session-queue.ts'
 import type { Sql } from '../sql.ts'
-import { type Cell, databaseError, encodeStatement } from '../values.ts'
-import { type EmbeddedLimits, hasOwnTimeout, limitError, type Stopped } from './embedded-limits.ts'
+import { databaseError, encodeStatement, type ResultCell } from '../values.ts'
+import { type EmbeddedLimits, hasOwnTimeout, limitError, type StopReason } from './embedded-limits.ts'
 import type { GuardedOutcome, GuardedQuery } from './embedded-protocol.ts'
 import { watchQuery } from './embedded-query-watch.ts'
 import type { Sessions } from './embedded-sessions.ts'
@@ -27,7 +27,7 @@ export function createGuarded({ sessions, queue, spools, limits }: Services): Db
   async function run(tenant: string, statement: Sql, options: GuardedOptions): Promise<Begun> {
     const spool = await spools.take()
     const heldBytes = held.get(tenant) ?? 0
-    const fail = (stopped: Stopped, cause?: unknown) =>
+    const fail = (stopped: StopReason, cause?: unknown) =>
       limitError(stopped, limits, { timeoutMs: options.timeoutMs, heldBytes, cause })
     try {
       const query = commandOf(statement, options, limits, { spool: spool.file.fd, heldBytes })
@@ -113,7 +113,7 @@ async function inTime(
   sessions: Sessions,
   query: GuardedQuery,
   signal: AbortSignal | undefined,
-  fail: (stopped: Stopped, cause?: unknown) => Error,
+  fail: (stopped: StopReason, cause?: unknown) => Error,
 ): Promise<GuardedOutcome> {
   const session = await sessions.current()
   let stopping: Error | undefined
@@ -139,7 +139,7 @@ async function* batchesOf(
   { rows, lengths }: GuardedOutcome,
   spool: Spool,
   release: () => Promise<void>,
-): AsyncGenerator<Cell[][], void, undefined> {
+): AsyncGenerator<ResultCell[][], void, undefined> {
   try {
     yield* readSpool(rows, lengths, spool)
   } finally {

@@ -31,13 +31,13 @@ export const defaultLimits: EmbeddedLimits = {
 }
 
 /** Why a query was stopped. */
-export type Stopped = 'time' | 'memory' | 'files' | 'answer' | 'left'
+export type StopReason = 'time' | 'memory' | 'files' | 'answer' | 'left'
 
 const inMegabytes = (bytes: number): string => `${Math.round(bytes / mebibyte)} MB`
 const elsewhere = 'or run the server on PostgreSQL'
 
 export function limitError(
-  stopped: Stopped,
+  stopped: StopReason,
   limits: EmbeddedLimits,
   { timeoutMs, heldBytes, cause }: { timeoutMs: number; heldBytes: number; cause?: unknown },
 ): ApiError {

@@ -1,11 +1,11 @@
-import type { Engine, Result } from './embedded-engine.ts'
+import type { Engine, StatementResult } from './embedded-engine.ts'
 
 /**
  * Checkpoints, vacuum and analyze for PGlite, which has no background processes: its write-ahead log would grow and its
  * tables would bloat for ever. Checkpoints run at the end of a statement after so much log; the others when it is idle.
  */
 export type Maintenance = {
-  afterStatement(result: Result): Promise<void>
+  afterStatement(result: StatementResult): Promise<void>
   afterPieceOfCopy(): Promise<void>
   /** Nothing has changed. */
   afterReading(): void

@@ -1,5 +1,5 @@
-import type { Cell, Column, Fault } from '../values.ts'
-import type { Stopped } from './embedded-limits.ts'
+import type { DatabaseFault, ResultCell, ResultColumn } from '../values.ts'
+import type { StopReason } from './embedded-limits.ts'
 
 /** What the thread of the embedded database is started with. */
 export type SessionOptions = { directory: string; bundle: string }
@@ -11,13 +11,13 @@ export const temporaryDirectory = 'base/pgsql_tmp'
 export const checkStatement = 'graticuleCheckStatement'
 
 /** `single`: no transaction may be open behind it. `reused`: the text will come again, with other values. */
-export type Query = { kind: 'query'; text: string; values: Cell[]; single: boolean; reused: boolean }
+export type EmbeddedQuery = { kind: 'query'; text: string; values: ResultCell[]; single: boolean; reused: boolean }
 
 /** A SELECT that somebody else wrote, within limits. */
 export type GuardedQuery = {
   kind: 'guarded'
   text: string
-  values: Cell[]
+  values: ResultCell[]
   role: string | undefined
   schema: string
   cpuMs: number
@@ -33,8 +33,8 @@ export type GuardedQuery = {
 }
 
 /** What it is asked. */
-export type Command =
-  | Query
+export type EmbeddedCommand =
+  | EmbeddedQuery
   | { kind: 'script'; text: string; single: boolean }
   | { kind: 'copy'; text: string; data: Uint8Array }
   /** The rows are written to the file `spool`, which the other side opened and closes. */
@@ -42,23 +42,23 @@ export type Command =
   | { kind: 'copyFiles'; directory: string; target: string }
   | { kind: 'close' }
 
-export type Outcome = { columns: Column[]; rows: Cell[][]; command: string; strayTransaction: boolean }
+export type Outcome = { columns: ResultColumn[]; rows: ResultCell[][]; command: string; strayTransaction: boolean }
 
 export type GuardedOutcome = {
-  columns: Column[]
+  columns: ResultColumn[]
   /** The first batch. */
-  rows: Cell[][]
+  rows: ResultCell[][]
   /** Of the batches behind it, in the spool, and of all of them together. */
   lengths: number[]
   bytes: number
-  stopped: Stopped | undefined
-  fault: Fault | undefined
+  stopped: StopReason | undefined
+  fault: DatabaseFault | undefined
   /** The thread has taken so much memory that it should end when it can. */
   isInflated: boolean
 }
 
 /** What it answers. A guarded query, whose time is measured from outside too, is also told to have begun. */
-export type Reply = Outcome | GuardedOutcome | { fault: Fault }
+export type EmbeddedReply = Outcome | GuardedOutcome | { fault: DatabaseFault }
 
 /** Answers no request: the reason why the thread is about to end. */
-export type Breakdown = { broken: { message: string; stopped?: Stopped } }
+export type Breakdown = { broken: { message: string; stopped?: StopReason } }

@@ -1,6 +1,6 @@
-import type { Stopped } from './embedded-limits.ts'
+import type { StopReason } from './embedded-limits.ts'
 import type { GuardedQuery } from './embedded-protocol.ts'
-import type { Session } from './embedded-session.ts'
+import type { EmbeddedSession } from './embedded-session.ts'
 
 /** Most queries are stopped where they call JavaScript; others are interrupted this long after their limit. */
 const marginMs = 100
@@ -23,7 +23,11 @@ export type QueryWatch = {
  * Watches a query of the embedded database from the main thread. The limits are those that the thread itself knows
  * (`embedded-statement-guard.ts`): here it is made to look, and ended through `end` when that does not help.
  */
-export function watchQuery(session: Session, query: GuardedQuery, end: (stopped: Stopped) => void): QueryWatch {
+export function watchQuery(
+  session: EmbeddedSession,
+  query: GuardedQuery,
+  end: (stopped: StopReason) => void,
+): QueryWatch {
   let isRunning = false
   let look: NodeJS.Timeout | undefined
   let kill: NodeJS.Timeout | undefined
@@ -33,7 +37,7 @@ export function watchQuery(session: Session, query: GuardedQuery, end: (stopped:
     look = setTimeout(interrupt, ms)
   }
 
-  function endAfter(ms: number, stopped: Stopped): void {
+  function endAfter(ms: number, stopped: StopReason): void {
     clearTimeout(kill)
     kill = setTimeout(end, ms, stopped)
   }

@@ -1,9 +1,9 @@
 import { unavailable } from '../database-error.ts'
 import { slimBundle } from './embedded-bundle.ts'
-import { type Session, startSession } from './embedded-session.ts'
+import { type EmbeddedSession, startSession } from './embedded-session.ts'
 
 export type Sessions = {
-  current(): Promise<Session>
+  current(): Promise<EmbeddedSession>
   /** Ends the session in good order and starts the next. Nothing may be under way. */
   renew(): Promise<void>
   close(): Promise<void>
@@ -14,15 +14,15 @@ export async function createSessions(directory: string, onError: (error: unknown
   const bundle = await slimBundle()
   let closed = false
   let isRenewing = false
-  let session: Promise<Session> | undefined
+  let session: Promise<EmbeddedSession> | undefined
 
-  function current(): Promise<Session> {
+  function current(): Promise<EmbeddedSession> {
     if (closed) return Promise.reject(unavailable(new Error('The database is closed')))
     session ??= start()
     return session
   }
 
-  async function start(): Promise<Session> {
+  async function start(): Promise<EmbeddedSession> {
     try {
       const started = await startSession({ directory, bundle })
       void started.ended.then(restart)

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
-import type { Cell } from '../values.ts'
+import type { ResultCell } from '../values.ts'
 
 /**
  * Answers that wait on disk for their readers. The session is free as soon as the query has run, and what others do to it,
@@ -53,18 +53,18 @@ const batchLength = 1024 * 1024
 
 /** The first batch stays in memory. The others are on disk, one behind the other. */
 export type SpoolWriter = {
-  add(row: Cell[]): void
+  add(row: ResultCell[]): void
   /** Also at the end. */
   flush(): void
-  readonly first: Cell[][]
+  readonly first: ResultCell[][]
   readonly lengths: number[]
   readonly bytes: number
 }
 
 /** Runs in the thread of the database, on a file that the other side has opened and closes. */
 export function createSpoolWriter(descriptor: number, batchSize: number): SpoolWriter {
-  let first: Cell[][] | undefined
-  let batch: Cell[][] = []
+  let first: ResultCell[][] | undefined
+  let batch: ResultCell[][] = []
   let length = 0
   let bytes = 0
   const lengths: number[] = []
@@ -103,10 +103,10 @@ export function createSpoolWriter(descriptor: number, batchSize: number): SpoolW
 }
 
 export async function* readSpool(
-  first: Cell[][],
+  first: ResultCell[][],
   lengths: readonly number[],
   { file }: Spool,
-): AsyncGenerator<Cell[][], void, undefined> {
+): AsyncGenerator<ResultCell[][], void, undefined> {
   if (first.length > 0) yield first
   let position = 0
   for (const length of lengths) {

@@ -1,4 +1,4 @@
-import type { Stopped } from './embedded-limits.ts'
+import type { StopReason } from './embedded-limits.ts'
 
 /**
  * Time and memory limits for one statement, inside the thread that runs it. WebAssembly keeps that thread busy, so they are
@@ -13,10 +13,10 @@ export type StatementGuard = {
   open(flags: readonly number[]): void
   begin(limits: GuardLimits): void
   /** Returns why the statement that is running was stopped, if it was. */
-  check(): Stopped | undefined
-  stop(reason: Stopped): void
+  check(): StopReason | undefined
+  stop(reason: StopReason): void
   /** Returns why the statement was stopped, if it was. */
-  end(): Stopped | undefined
+  end(): StopReason | undefined
   /** Memory was refused to the statement that is running. */
   readonly isRefusing: boolean
   /** The memory, which cannot shrink, has grown so much that the database should be reopened. */
@@ -60,7 +60,7 @@ export function createStatementGuard(): StatementGuard {
   let memory: WasmMemory | undefined
   let flags: readonly number[] = []
   let limits: GuardLimits | undefined
-  let stopped: Stopped | undefined
+  let stopped: StopReason | undefined
   let isRefusing = false
   let bytesAtOpen = 0
   let mayGrowTo = 0
@@ -73,13 +73,13 @@ export function createStatementGuard(): StatementGuard {
     for (const address of flags) words[address / Int32Array.BYTES_PER_ELEMENT] = value
   }
 
-  function stop(reason: Stopped): void {
+  function stop(reason: StopReason): void {
     if (!limits) return
     stopped ??= reason
     raise(1)
   }
 
-  function check(): Stopped | undefined {
+  function check(): StopReason | undefined {
     if (!limits) return undefined
     if (Atomics.load(limits.left, 0) === 1) stop('left')
     else if (limits.clock.isOver()) stop('time')

@@ -1,8 +1,8 @@
 import { pastFirstTransforms } from '../database-error.ts'
 import { quoted } from '../sql.ts'
-import type { Cell, Fault } from '../values.ts'
-import type { Engine, Result } from './embedded-engine.ts'
-import type { Stopped } from './embedded-limits.ts'
+import type { DatabaseFault, ResultCell } from '../values.ts'
+import type { Engine, StatementResult } from './embedded-engine.ts'
+import type { StopReason } from './embedded-limits.ts'
 import type { GuardedOutcome, GuardedQuery } from './embedded-protocol.ts'
 import { createSpoolWriter } from './embedded-spool.ts'
 import { type StatementClock, startClock } from './embedded-statement-guard.ts'
@@ -23,7 +23,7 @@ async function runOnce(engine: Engine, query: GuardedQuery, clock: StatementCloc
   const { guard } = engine
   const spool = spoolRows(engine, query)
   let result = await engine.script(prologue(query))
-  let stopped: Stopped | undefined
+  let stopped: StopReason | undefined
   if (!result.fault) {
     guard.begin({ clock, memoryBytes: query.memoryBytes, left: query.left })
     result = await select(engine, query, spool.add)
@@ -53,7 +53,11 @@ function prologue({ role, schema, temporaryBytes }: GuardedQuery): string {
 const cursor = 'graticule_guarded'
 
 /** Through a cursor, because nothing but a SELECT can have one. A plan cannot, and is short. */
-async function select(engine: Engine, { text, values }: GuardedQuery, onRow: (row: Cell[]) => void): Promise<Result> {
+async function select(
+  engine: Engine,
+  { text, values }: GuardedQuery,
+  onRow: (row: ResultCell[]) => void,
+): Promise<StatementResult> {
   if (!isExplain(text)) {
     const declared = await engine.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`, values)
     return declared.fault ? declared : await engine.drain(cursor, onRow)
@@ -68,7 +72,7 @@ const isExplain = (text: string): boolean => /^\s*EXPLAIN\b/i.test(text)
 /** Compiled code hands over the rows, through which nothing can be thrown: a failure is told at the end. */
 function spoolRows({ guard }: Engine, { spool, batchSize, answerBytes }: GuardedQuery) {
   const writer = createSpoolWriter(spool, batchSize)
-  let failure: Fault | undefined
+  let failure: DatabaseFault | undefined
   let isOver = false
   const attempt = (step: () => void): void => {
     try {
@@ -80,7 +84,7 @@ function spoolRows({ guard }: Engine, { spool, batchSize, answerBytes }: Guarded
     }
   }
   return {
-    add(row: Cell[]): void {
+    add(row: ResultCell[]): void {
       if (isOver) return
       attempt(() => writer.add(row))
       if (writer.bytes <= answerBytes) return
@@ -94,7 +98,7 @@ function spoolRows({ guard }: Engine, { spool, batchSize, answerBytes }: Guarded
   }
 }
 
-function limitOf(fault: Fault | undefined): Stopped | undefined {
+function limitOf(fault: DatabaseFault | undefined): StopReason | undefined {
   if (fault?.code === outOfMemory) return 'memory'
   return fault?.code === limitExceeded ? 'files' : undefined
 }

@@ -4,15 +4,15 @@ import { serveRequests } from '../../concurrency/serve-requests.ts'
 import { isStaleStatement, pastFirstTransforms } from '../database-error.ts'
 import { createStatementNames } from '../statement-names.ts'
 import { copyFiles, copyOut } from './embedded-copies.ts'
-import { openEngine, type Result } from './embedded-engine.ts'
+import { openEngine, type StatementResult } from './embedded-engine.ts'
 import { createMaintenance } from './embedded-maintenance.ts'
 import {
   type Breakdown,
-  type Command,
   checkStatement,
+  type EmbeddedCommand,
+  type EmbeddedQuery,
+  type EmbeddedReply,
   type GuardedQuery,
-  type Query,
-  type Reply,
   type SessionOptions,
 } from './embedded-protocol.ts'
 import { runGuarded } from './embedded-tenant-query.ts'
@@ -32,10 +32,10 @@ const maintenance = createMaintenance(engine)
 const names = createStatementNames()
 const parsed = new Set<string>()
 
-const query = (statement: Query): Promise<Result> =>
+const query = (statement: EmbeddedQuery): Promise<StatementResult> =>
   statement.single ? pastFirstTransforms(() => queryOnce(statement)) : queryOnce(statement)
 
-async function queryOnce({ text, values, single, reused }: Query): Promise<Result> {
+async function queryOnce({ text, values, single, reused }: EmbeddedQuery): Promise<StatementResult> {
   const name = reused ? names.nameOf(text) : undefined
   if (name === undefined) return await engine.query(text, values)
   const result = await engine.query(text, values, { name, parsed: parsed.has(name) })
@@ -45,7 +45,7 @@ async function queryOnce({ text, values, single, reused }: Query): Promise<Resul
   return single ? await engine.query(text, values) : result
 }
 
-async function run(command: Command): Promise<Result & { strayTransaction: boolean }> {
+async function run(command: EmbeddedCommand): Promise<StatementResult & { strayTransaction: boolean }> {
   if (command.kind === 'close') {
     await engine.query('CHECKPOINT', [])
     await engine.close()
@@ -65,14 +65,17 @@ async function run(command: Command): Promise<Result & { strayTransaction: boole
   return { ...result, strayTransaction }
 }
 
-async function answerGuarded(command: GuardedQuery, notify: (notice: 'begun') => void): Promise<Reply> {
+async function answerGuarded(command: GuardedQuery, notify: (notice: 'begun') => void): Promise<EmbeddedReply> {
   notify('begun')
   const guarded = await runGuarded(engine, command)
   maintenance.afterReading()
   return guarded
 }
 
-async function answer(command: Command | GuardedQuery, notify: (notice: 'begun') => void): Promise<Reply> {
+async function answer(
+  command: EmbeddedCommand | GuardedQuery,
+  notify: (notice: 'begun') => void,
+): Promise<EmbeddedReply> {
   if (command.kind === 'guarded') return await answerGuarded(command, notify)
   const { fault, columns, rows, command: tag, strayTransaction } = await run(command)
   // When the answer is on its way.
@@ -94,5 +97,5 @@ function inOrder<T>(work: () => Promise<T>): Promise<T> {
   return done
 }
 
-serveRequests<Command | GuardedQuery>((command, { notify }) => inOrder(() => answer(command, notify)))
+serveRequests<EmbeddedCommand | GuardedQuery>((command, { notify }) => inOrder(() => answer(command, notify)))
 setInterval(() => inOrder(maintenance.whenIdle), maintenanceMs).unref()

@@ -11,12 +11,12 @@ import {
   type OpenTransaction,
   strayTransaction,
 } from '../transaction-scope.ts'
-import { type Cell, encodeStatement, rowReader } from '../values.ts'
+import { encodeStatement, type ResultCell, rowReader } from '../values.ts'
 import { createGuarded } from './embedded-guarded.ts'
 import { defaultLimits, type EmbeddedLimits } from './embedded-limits.ts'
 import { lockDirectory } from './embedded-lock.ts'
 import { type Outcome, temporaryDirectory } from './embedded-protocol.ts'
-import type { Session } from './embedded-session.ts'
+import type { EmbeddedSession } from './embedded-session.ts'
 import { createSessions } from './embedded-sessions.ts'
 import { createSpools, type Spools } from './embedded-spool.ts'
 import { prepareDataDirectory } from './embedded-template.ts'
@@ -42,7 +42,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
   const scope = createTransactionScope()
 
   /** One statement, between those of others, but never inside the transaction of another. */
-  async function single(run: (session: Session) => Promise<Outcome>): Promise<Outcome> {
+  async function single(run: (session: EmbeddedSession) => Promise<Outcome>): Promise<Outcome> {
     scope.refuseInside()
     const outcome = await queue.shared(async () => run(await sessions.current()))
     if (outcome.strayTransaction) throw strayTransaction()
@@ -61,7 +61,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
     scope.refuseInside()
     // The cursor belongs to this session: should the database start anew, the rest of the rows is lost.
     const session = await sessions.current()
-    const step = async (text: string, values: Cell[]): Promise<R[]> =>
+    const step = async (text: string, values: ResultCell[]): Promise<R[]> =>
       readRows<R>(await queue.shared(() => session.call({ kind: 'query', text, values, single: true, reused: false })))
     yield* cursorRows<R>(step, statement, { ...rowsOptions, hold: true })
   }
@@ -100,11 +100,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
   }
 }
 
-async function copyFiles(session: Session, directory: string, target: string): Promise<void> {
+async function copyFiles(session: EmbeddedSession, directory: string, target: string): Promise<void> {
   await session.call({ kind: 'copyFiles', directory, target })
 }
 
-async function transact<T>(session: Session, work: () => Promise<T>): Promise<T> {
+async function transact<T>(session: EmbeddedSession, work: () => Promise<T>): Promise<T> {
   await command(session, 'BEGIN')
   try {
     const result = await work()
@@ -117,12 +117,12 @@ async function transact<T>(session: Session, work: () => Promise<T>): Promise<T>
   }
 }
 
-async function command(session: Session, text: string): Promise<string> {
+async function command(session: EmbeddedSession, text: string): Promise<string> {
   return (await session.call({ kind: 'query', text, values: [], single: false, reused: true })).command
 }
 
-function createTransaction(session: Session, transaction: OpenTransaction, spools: Spools): Transaction {
-  const run = async <R extends Row>(text: string, values: Cell[], reused: boolean): Promise<R[]> => {
+function createTransaction(session: EmbeddedSession, transaction: OpenTransaction, spools: Spools): Transaction {
+  const run = async <R extends Row>(text: string, values: ResultCell[], reused: boolean): Promise<R[]> => {
     assertOpen(transaction)
     return readRows<R>(await session.call({ kind: 'query', text, values, single: false, reused }))
   }

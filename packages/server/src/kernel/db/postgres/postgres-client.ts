@@ -4,12 +4,12 @@ import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { PlatformServer } from '../../libpq/platform-server.ts'
 import { connectMs, connectPlatform, connectWithin, streamOf } from '../connect-platform.ts'
-import type { Place } from '../connection-pool.ts'
-import { isConnectionFailure, isForeignServerFault } from '../database-error.ts'
+import type { PoolKey } from '../connection-pool.ts'
+import { isConnectionFailure, isExternalServerFault } from '../database-error.ts'
 import { relayedSocket } from '../wire/relay.ts'
 
 /** The platform's own server, or one that somebody else named. */
-export type Server =
+export type PostgresServer =
   | { readonly platform: PlatformServer }
   | {
       readonly host: string
@@ -38,7 +38,7 @@ export async function prepareSession(client: pg.ClientBase, settings = ''): Prom
   // Ends the query of a client that was killed, and one whose cancel request overtook it. Not every platform PostgreSQL runs
   // on has it.
   await client.query(`SET client_connection_check_interval = '1s'`).catch((error) => {
-    if (isConnectionFailure(error) || isForeignServerFault(error)) throw error
+    if (isConnectionFailure(error) || isExternalServerFault(error)) throw error
   })
 }
 
@@ -46,7 +46,7 @@ export async function prepareSession(client: pg.ClientBase, settings = ''): Prom
 const lingerMs = 1_000
 
 /** Where its connections are kept. */
-export function placeOf(server: Server): Place {
+export function poolKeyOf(server: PostgresServer): PoolKey {
   const key = JSON.stringify(server)
   return { key, owner: 'platform' in server ? key : server.owner }
 }
@@ -54,12 +54,12 @@ export function placeOf(server: Server): Place {
 const asReceived = (text: string): string => text
 
 /**
- * Connects and prepares the session, all of it in time. A server that comes as parts is foreign: it is spoken to through
+ * Connects and prepares the session, all of it in time. A server that comes as parts is external: it is spoken to through
  * a socket that lets only well-formed messages pass, and it gets no password but its own (pg would take an empty one
  * for a missing one and look for PGPASSWORD and ~/.pgpass).
  */
 export async function connectClient(
-  server: Server,
+  server: PostgresServer,
   name: string,
   prepare: (client: pg.Client) => Promise<unknown>,
   openSocket: (tls: ConnectionOptions | false) => Duplex = relayedSocket,
@@ -71,12 +71,12 @@ export async function connectClient(
     types: { getTypeParser: () => asReceived },
   }
   if ('platform' in server) return connectPlatform(server.platform, config, prepare)
-  const client = new pg.Client({ ...config, ...foreignConfig(server, openSocket) })
+  const client = new pg.Client({ ...config, ...externalConfig(server, openSocket) })
   forgetOptions(client)
   client.on('error', () => {})
   return connectWithin(client, connectMs, async () => {
     await client.connect().catch((error) => {
-      throw foreignLoginError(error)
+      throw externalLoginError(error)
     })
     await prepare(client)
   })
@@ -88,8 +88,8 @@ function forgetOptions(client: pg.Client): void {
   connectionParameters.options = undefined
 }
 
-function foreignConfig(
-  { host, port, user, database, password, ssl = false }: Exclude<Server, { platform: PlatformServer }>,
+function externalConfig(
+  { host, port, user, database, password, ssl = false }: Exclude<PostgresServer, { platform: PlatformServer }>,
   openSocket: (tls: ConnectionOptions | false) => Duplex,
 ): pg.ClientConfig {
   return { host, port, user, database, password: () => password, ssl: false, stream: () => openSocket(ssl) }
@@ -99,9 +99,9 @@ function foreignConfig(
  * What is no PostgreSQL server counts as one that cannot be reached: which words it says instead is not the tenant's to
  * learn, for the address may be anybody's. The server's own refusals have a code, and what is wrong with TLS has words.
  */
-function foreignLoginError(error: unknown): unknown {
+function externalLoginError(error: unknown): unknown {
   if (!(error instanceof Error) || /SSL/.test(error.message)) return error
-  if ('code' in error && !isForeignServerFault(error)) return error
+  if ('code' in error && !isExternalServerFault(error)) return error
   return new Error('Connection terminated before the login was complete', { cause: error })
 }
 

@@ -47,7 +47,7 @@ function copyIn(client: pg.Client, statement: Sql, chunks: AsyncIterable<Uint8Ar
           if (!isOver) stream.write(copyFail)
         }
       },
-      // A foreign server may say anything.
+      // An external server may say anything.
       handleRowDescription() {},
       handleDataRow() {},
       handleEmptyQuery() {},

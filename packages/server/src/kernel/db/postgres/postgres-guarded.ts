@@ -2,9 +2,9 @@ import { isStaleStatement, publicError } from '../database-error.ts'
 import { type GuardedOptions, type GuardedRows, graceMs, guardedBatchSize, inTime, whenAborted } from '../guarded.ts'
 import { quoted, type Sql } from '../sql.ts'
 import type { StatementNames } from '../statement-names.ts'
-import { type Cell, encodeStatement } from '../values.ts'
+import { encodeStatement, type ResultCell } from '../values.ts'
 import { cancelStatement } from './postgres-client.ts'
-import type { Lease, LeasePool } from './postgres-pool.ts'
+import type { ClientLease, LeasePool } from './postgres-pool.ts'
 import { type RowStream, type StreamedBatch, type StreamedStatement, streamRows } from './postgres-stream.ts'
 
 /** Upper limit for any answer. */
@@ -33,7 +33,7 @@ export async function guardedOnPostgres(
   const encoded = encodeStatement(statement)
   options.signal?.throwIfAborted()
   const isShort = options.atMost !== undefined && options.atMost <= (options.batchSize ?? guardedBatchSize)
-  const isLookUp = isShort && options.isOurs && options.reads !== undefined
+  const isLookUp = isShort && options.isTrusted && options.reads !== undefined
   try {
     if (isLookUp && !options.inTransaction) return await lookUp(pool, names, encoded, options)
     const inTransaction = { ...encoded, before: prologue(options, isShort), after: ['ROLLBACK'] }
@@ -105,8 +105,8 @@ function begin<T>(
   statement: StreamedStatement,
   { signal, batchSize = guardedBatchSize }: GuardedOptions,
   read: (stream: RowStream, stop: () => void) => Promise<T>,
-): Promise<{ lease: Lease; value: T }> {
-  const first = async (lease: Lease): Promise<T> => {
+): Promise<{ lease: ClientLease; value: T }> {
+  const first = async (lease: ClientLease): Promise<T> => {
     // A client that disconnected while waiting has started nothing; a cancel request could overtake its statement.
     signal?.throwIfAborted()
     let isStopped = false
@@ -141,24 +141,24 @@ async function collect(stream: RowStream): Promise<StreamedBatch> {
 const withGrace = (options: GuardedOptions): GuardedOptions => ({ ...options, timeoutMs: options.timeoutMs + graceMs })
 
 /** The server cannot tell a stream's own time from its reader's, so that one is watched from here. */
-function prologue({ timeoutMs, schema, isOurs, reads }: GuardedOptions, isShort: boolean): string[] {
+function prologue({ timeoutMs, schema, isTrusted, reads }: GuardedOptions, isShort: boolean): string[] {
   const limitMs = isShort ? Math.ceil(timeoutMs) : longestStreamMs
   return [
     'BEGIN READ ONLY',
     `SET LOCAL statement_timeout = ${limitMs}`,
     `SET LOCAL lock_timeout = ${lockTimeoutMs}`,
     `SET LOCAL search_path = ${quoted(schema)}, public`,
-    ...(isOurs && reads ? [] : [withWorkers]),
+    ...(isTrusted && reads ? [] : [withWorkers]),
   ]
 }
 
 async function* readOn(
-  lease: Lease,
+  lease: ClientLease,
   first: StreamedBatch,
   next: () => Promise<StreamedBatch>,
   stop: () => void,
   release: () => void,
-): AsyncGenerator<Cell[][], void, undefined> {
+): AsyncGenerator<ResultCell[][], void, undefined> {
   let isOver = false
   try {
     for (let batch = first; ; batch = await next()) {

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { type ConnectionPool, createConnectionPool, PoolFull } from '../connection-pool.ts'
-import { isConnectionFailure, isForeignServerFault, isRoleFull, unavailable } from '../database-error.ts'
-import { connectClient, hangUp, placeOf, prepareSession, type Server } from './postgres-client.ts'
+import { isConnectionFailure, isExternalServerFault, isRoleFull, unavailable } from '../database-error.ts'
+import { connectClient, hangUp, type PostgresServer, poolKeyOf, prepareSession } from './postgres-client.ts'
 
 /** A pooled connection in use. Giving it back twice does nothing; a broken one is closed, not reused. */
-export type Lease = { readonly client: pg.Client; giveBack(broken: boolean): void }
+export type ClientLease = { readonly client: pg.Client; giveBack(broken: boolean): void }
 
 export type LeasePool = {
   /**
@@ -13,16 +13,16 @@ export type LeasePool = {
    */
   lease<T>(
     repeatable: boolean,
-    first: (lease: Lease) => Promise<T>,
+    first: (lease: ClientLease) => Promise<T>,
     signal?: AbortSignal,
-  ): Promise<{ lease: Lease; value: T }>
+  ): Promise<{ lease: ClientLease; value: T }>
   close(): Promise<void>
 }
 
 /** Connections that several pools share, each by its own key. */
 export type SharedConnections = ConnectionPool<PooledClient>
 
-export type PoolOptions = Server & {
+export type PoolOptions = PostgresServer & {
   poolSize: number
   onError(error: unknown): void
   /** Without it the pool has `poolSize` connections to itself. */
@@ -52,16 +52,16 @@ const closeMs = 10_000
 
 export function createLeasePool({ poolSize, onError, shared, settings, whenFull, ...server }: PoolOptions): LeasePool {
   const connections = shared ?? createSharedConnections(poolSize, { leavesRoom: false })
-  const place = placeOf(server)
-  const busy = new Set<Lease>()
+  const poolKey = poolKeyOf(server)
+  const busy = new Set<ClientLease>()
   // Connections older than the last one found dead are probably as dead as that one: a restart ends all of them.
   let suspectBefore = 0
   let closing: PromiseWithResolvers<void> | undefined
 
-  function leaseOf(pooled: PooledClient): Lease {
+  function leaseOf(pooled: PooledClient): ClientLease {
     pooled.isLeased = true
     let isGiven = false
-    const lease: Lease = {
+    const lease: ClientLease = {
       client: pooled.client,
       giveBack(broken) {
         if (isGiven) return
@@ -69,7 +69,7 @@ export function createLeasePool({ poolSize, onError, shared, settings, whenFull,
         pooled.isLeased = false
         const isUsable = !broken && pooled.isOpen && !closing
         if (!isUsable) hangUp(pooled.client, broken)
-        connections.giveBack(place, isUsable ? pooled : undefined)
+        connections.giveBack(poolKey, isUsable ? pooled : undefined)
         busy.delete(lease)
         if (busy.size === 0) closing?.resolve()
       },
@@ -83,9 +83,9 @@ export function createLeasePool({ poolSize, onError, shared, settings, whenFull,
     return isConnectionFailure(error) ? unavailable(error) : error
   }
 
-  async function checkOut(signal: AbortSignal | undefined): Promise<Lease> {
+  async function checkOut(signal: AbortSignal | undefined): Promise<ClientLease> {
     if (closing) throw unavailable(new Error('The pool is closed'))
-    const idle = await connections.take(place, { maxEach: poolSize, signal }).catch((error) => {
+    const idle = await connections.take(poolKey, { maxEach: poolSize, signal }).catch((error) => {
       throw publicOf(error)
     })
     if (idle && idle.madeAt >= suspectBefore) return leaseOf(idle)
@@ -93,7 +93,7 @@ export function createLeasePool({ poolSize, onError, shared, settings, whenFull,
     try {
       return leaseOf(await openClient(server, settings, onError))
     } catch (error) {
-      connections.giveBack(place, undefined)
+      connections.giveBack(poolKey, undefined)
       throw publicOf(isRoleFull(error) ? new PoolFull(busy.size, busy.size) : error)
     }
   }
@@ -106,7 +106,7 @@ export function createLeasePool({ poolSize, onError, shared, settings, whenFull,
           return { lease, value: await first(lease) }
         } catch (error) {
           const isLost = isConnectionFailure(error)
-          lease.giveBack(isLost || isForeignServerFault(error))
+          lease.giveBack(isLost || isExternalServerFault(error))
           if (!isLost) throw error
           suspectBefore = performance.now()
           if (attempt > 1 || !repeatable) throw unavailable(error)
@@ -115,7 +115,7 @@ export function createLeasePool({ poolSize, onError, shared, settings, whenFull,
     },
     async close() {
       closing ??= Promise.withResolvers()
-      connections.drop(place)
+      connections.drop(poolKey)
       if (!shared) connections.close()
       if (busy.size === 0) closing.resolve()
       const timer = setTimeout(() => {
@@ -128,7 +128,7 @@ export function createLeasePool({ poolSize, onError, shared, settings, whenFull,
 }
 
 async function openClient(
-  server: Server,
+  server: PostgresServer,
   settings: string | undefined,
   onError: (error: unknown) => void,
 ): Promise<PooledClient> {

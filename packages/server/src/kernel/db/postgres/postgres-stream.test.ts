@@ -8,7 +8,7 @@ import { ApiError } from '../../errors.ts'
 import { readPlatformServer } from '../../libpq/platform-server.ts'
 import type { Db } from '../db.ts'
 import { raw, type Sql, sql } from '../sql.ts'
-import type { Cell } from '../values.ts'
+import type { ResultCell } from '../values.ts'
 import { openPostgres } from './postgres.ts'
 import { connectClient } from './postgres-client.ts'
 import { streamRows } from './postgres-stream.ts'
@@ -30,7 +30,7 @@ describe('rows that flow as fast as they are read', { skip }, () => {
     await database?.close()
   })
 
-  async function all(statement: Sql): Promise<Cell[][]> {
+  async function all(statement: Sql): Promise<ResultCell[][]> {
     const { batches } = await db.guarded(statement, options)
     return (await Array.fromAsync(batches)).flat()
   }

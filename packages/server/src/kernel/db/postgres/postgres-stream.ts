@@ -1,13 +1,17 @@
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
-import type { Cell, Column } from '../values.ts'
+import type { ResultCell, ResultColumn } from '../values.ts'
 import type { DriverSocket } from '../wire/driver-socket.ts'
 import { columnsOf } from './postgres-statements.ts'
 import { bindMessage, describeMessage, executeMessage, parseMessage, syncMessage } from './raw-messages.ts'
 import { createMessageReader, messageCode, readRow } from './raw-reader.ts'
 
 /** `isLast`: nothing comes after these rows, and the connection is free again. */
-export type StreamedBatch = { readonly rows: Cell[][]; readonly columns: Column[]; readonly isLast: boolean }
+export type StreamedBatch = {
+  readonly rows: ResultCell[][]
+  readonly columns: ResultColumn[]
+  readonly isLast: boolean
+}
 
 export type RowStream = {
   /** The rows that have come, once they are worth it. While nobody asks, at most as many again are kept. */
@@ -17,13 +21,13 @@ export type RowStream = {
 /** One statement, and what goes with it in the same write. */
 export type StreamedStatement = {
   readonly text: string
-  readonly values: Cell[]
+  readonly values: ResultCell[]
   /** The server keeps the statement under this name; none together with `before`. */
   readonly name?: string | undefined
   /** Commands without rows. The server skips what follows one that fails: the statement runs only if all of these did. */
   readonly before?: readonly string[]
   readonly after?: readonly string[]
-  /** The rows are collected, so a foreign server may not send any number of them. */
+  /** The rows are collected, so an external server may not send any number of them. */
   readonly isShort?: boolean
 }
 
@@ -61,7 +65,7 @@ export function streamRows(client: pg.Client, statement: StreamedStatement, batc
     handleCommandComplete(): void {},
     handleEmptyQuery(): void {},
     handleReadyForQuery(): void {},
-    // A foreign server may say anything.
+    // An external server may say anything.
     handleDataRow(): void {},
     handlePortalSuspended(): void {},
     handleError: kept.fail,
@@ -99,8 +103,8 @@ type RowCache = ReturnType<typeof keepRows>
 
 function keepRows(batchSize: number) {
   const readCells = createCellReader()
-  let columns: Column[] = []
-  let rows: Cell[][] = []
+  let columns: ResultColumn[] = []
+  let rows: ResultCell[][] = []
   let size = 0
   let isOver = false
   let failure: Error | undefined
@@ -115,7 +119,7 @@ function keepRows(batchSize: number) {
     size = 0
   }
   return {
-    begin(described: Column[]): void {
+    begin(described: ResultColumn[]): void {
       columns = described
     },
     add(bytes: Buffer, start: number, end: number): void {
@@ -196,7 +200,7 @@ const shortText = 96
  * The values of rows that lie in the same buffer are parts of one text: that is much cheaper than a text for each. Bytes
  * beyond ASCII are several to a character, so a value that has some is read by itself.
  */
-function createCellReader(): (bytes: Buffer, start: number, count: number) => Cell[] {
+function createCellReader(): (bytes: Buffer, start: number, count: number) => ResultCell[] {
   let current: Buffer | undefined
   let text = ''
   let at = new Int32Array()
@@ -207,7 +211,7 @@ function createCellReader(): (bytes: Buffer, start: number, count: number) => Ce
     }
     if (at.length !== 2 * count) at = new Int32Array(2 * count)
     readRow(bytes, start, at)
-    const cells = new Array<Cell>(count)
+    const cells = new Array<ResultCell>(count)
     for (let index = 0; index < count; index++) {
       const from = at[2 * index] as number
       const to = at[2 * index + 1] as number

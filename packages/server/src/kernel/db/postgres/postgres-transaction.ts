@@ -7,7 +7,7 @@ import { withDeadlockRetry } from '../deadlock-retry.ts'
 import type { Sql } from '../sql.ts'
 import type { StatementNames } from '../statement-names.ts'
 import { assertCommitted, assertOpen, type OpenTransaction, type TransactionScope } from '../transaction-scope.ts'
-import { type Cell, encodeStatement } from '../values.ts'
+import { encodeStatement, type ResultCell } from '../values.ts'
 import { cancelStatement } from './postgres-client.ts'
 import { copyBinary, copyText } from './postgres-copy.ts'
 import { copyOut } from './postgres-copy-out.ts'
@@ -161,7 +161,7 @@ async function* cancellableRows<R extends Row>(
 ): AsyncGenerator<R[], void, undefined> {
   const { client } = connection
   let busy = false
-  const step = (text: string, values: Cell[]): Promise<R[]> =>
+  const step = (text: string, values: ResultCell[]): Promise<R[]> =>
     run(async () => {
       busy = true
       return await execute<R>(client, text, values).finally(() => {

@@ -8,7 +8,7 @@ import { createTransactionScope, strayTransaction } from '../transaction-scope.t
 import { encodeStatement } from '../values.ts'
 import { copyBinary, copyText } from './postgres-copy.ts'
 import { guardedOnPostgres } from './postgres-guarded.ts'
-import { createLeasePool, type Lease, type PoolOptions } from './postgres-pool.ts'
+import { type ClientLease, createLeasePool, type PoolOptions } from './postgres-pool.ts'
 import { portalRows } from './postgres-rows.ts'
 import { execute, runScript } from './postgres-statements.ts'
 import { transact } from './postgres-transaction.ts'
@@ -23,7 +23,7 @@ export function openPostgres(options: PoolOptions): Db {
   const scope = createTransactionScope()
 
   /** One statement on a connection of its own. */
-  async function single<T>(repeatable: boolean, run: (lease: Lease) => Promise<T>): Promise<T> {
+  async function single<T>(repeatable: boolean, run: (lease: ClientLease) => Promise<T>): Promise<T> {
     scope.refuseInside()
     const { lease, value } = await pool.lease(repeatable, run)
     const stray = lease.client.getTransactionStatus() !== 'I'
@@ -66,7 +66,7 @@ export function openPostgres(options: PoolOptions): Db {
 }
 
 /** After a failed COPY or script the state of the connection is unknown. */
-function discardOnFailure<T>(lease: Lease, work: Promise<T>): Promise<T> {
+function discardOnFailure<T>(lease: ClientLease, work: Promise<T>): Promise<T> {
   return work.catch((error) => {
     lease.giveBack(true)
     throw error

@@ -35,12 +35,12 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
     connection: RawConnection,
     text: string,
     columns = 1,
-    options: { values?: (string | null)[]; isForeign?: boolean } = {},
+    options: { values?: (string | null)[]; isUntrusted?: boolean } = {},
   ) {
     const found: (string | null)[][] = []
     const binary = Array.from({ length: columns }, () => false)
     await connection.run(
-      { text, values: options.values ?? [], binary, isForeign: options.isForeign ?? false },
+      { text, values: options.values ?? [], binary, isUntrusted: options.isUntrusted ?? false },
       (bytes, at) => {
         found.push(
           binary.map((_, index) =>
@@ -86,7 +86,7 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
     const connection = await connect()
     const found: unknown[] = []
     await connection.run(
-      { text: 'SELECT 258::int4, 258::int4', values: [], binary: [true, false], isForeign: false },
+      { text: 'SELECT 258::int4, 258::int4', values: [], binary: [true, false], isUntrusted: false },
       (bytes, at) => found.push(bytes.readInt32BE(at[0]), bytes.toString('utf8', at[2], at[3])),
     )
     assert.deepEqual(found, [258, '258'])
@@ -104,7 +104,7 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
     let seen = 0
     // Long rows, because the server sends short ones together with the next.
     const text = "SELECT repeat('a', 100000) || pg_sleep(n)::text FROM unnest(ARRAY[0, 0, 30]) n"
-    const broken = connection.run({ text, values: [], binary: [false], isForeign: false }, () => {
+    const broken = connection.run({ text, values: [], binary: [false], isUntrusted: false }, () => {
       seen++
       throw new Error('the reader is broken')
     })
@@ -119,15 +119,15 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
     await database.db.script('CREATE TABLE victim (id int)')
     const connection = await connect()
     const before = await rows(connection, `SELECT current_setting('search_path')`)
-    await rows(connection, `SELECT set_config('search_path', 'evil', false)`, 1, { isForeign: true })
+    await rows(connection, `SELECT set_config('search_path', 'evil', false)`, 1, { isUntrusted: true })
     assert.deepEqual(await rows(connection, `SELECT current_setting('search_path')`), before)
-    await assert.rejects(rows(connection, 'INSERT INTO victim VALUES (1) RETURNING id', 1, { isForeign: true }), {
+    await assert.rejects(rows(connection, 'INSERT INTO victim VALUES (1) RETURNING id', 1, { isUntrusted: true }), {
       code: '25006',
     })
     const other = await connect()
     await assert.rejects(
       rows(other, `SELECT set_config('transaction_read_only', 'off', false), (SELECT count(*) FROM victim)`, 2, {
-        isForeign: true,
+        isUntrusted: true,
       }),
     )
   })

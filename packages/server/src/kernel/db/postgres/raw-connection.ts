@@ -5,7 +5,7 @@ import { publicError } from '../database-error.ts'
 import type { DriverSocket } from '../wire/driver-socket.ts'
 import { GuardedSocket } from '../wire/guarded-socket.ts'
 import type { MessageMemory } from '../wire/message-framer.ts'
-import { cancelStatement, connectClient, prepareSession, type Server } from './postgres-client.ts'
+import { cancelStatement, connectClient, type PostgresServer, prepareSession } from './postgres-client.ts'
 import { bindMessage, executeAndSync, parseMessage, queryMessage, terminateMessage } from './raw-messages.ts'
 import { createMessageReader, messageCode, readError, readRow } from './raw-reader.ts'
 
@@ -18,7 +18,7 @@ export type RawStatement = {
   /** For each column of the answer: its binary form, or its text. */
   readonly binary: readonly boolean[]
   /** Somebody else wrote a part of it: it runs in a read-only transaction that is rolled back. */
-  readonly isForeign: boolean
+  readonly isUntrusted: boolean
 }
 
 /**
@@ -47,7 +47,11 @@ type Running = {
 const maxStatements = 100
 
 /** `settings` are SQL commands for the session. */
-export async function connectRaw(server: Server, settings: string, memory: MessageMemory): Promise<RawConnection> {
+export async function connectRaw(
+  server: PostgresServer,
+  settings: string,
+  memory: MessageMemory,
+): Promise<RawConnection> {
   const client = await logIn(server, settings, memory)
   let closed: Error | undefined
   let running: Running | undefined
@@ -102,7 +106,7 @@ export async function connectRaw(server: Server, settings: string, memory: Messa
       if (closed) return Promise.reject(publicErrorOf(closed))
       return new Promise<void>((resolve, reject) => {
         const at = new Int32Array(2 * statement.binary.length)
-        const waiting = statement.isForeign ? 3 : 1
+        const waiting = statement.isUntrusted ? 3 : 1
         running = { onRow, at, waiting, error: undefined, resolve, reject }
         stream.allowLongAnswer?.()
         stream.write(Buffer.concat(messagesOf(statement)))
@@ -120,7 +124,7 @@ export async function connectRaw(server: Server, settings: string, memory: Messa
 function createStatementMessages(): (statement: RawStatement) => Buffer[] {
   const names = new Map<string, string>()
   let made = 0
-  return ({ text, values, binary, isForeign }) => {
+  return ({ text, values, binary, isUntrusted }) => {
     const known = names.get(text)
     // A statement that was not kept has no name and goes with the next one.
     const isKept = known !== undefined || names.size < maxStatements
@@ -128,12 +132,12 @@ function createStatementMessages(): (statement: RawStatement) => Buffer[] {
     if (isKept) names.set(text, name)
     const messages = known === undefined ? [parseMessage(name, text)] : []
     messages.push(bindMessage(name, values, binary), executeAndSync)
-    return isForeign ? [queryMessage('BEGIN READ ONLY'), ...messages, queryMessage('ROLLBACK')] : messages
+    return isUntrusted ? [queryMessage('BEGIN READ ONLY'), ...messages, queryMessage('ROLLBACK')] : messages
   }
 }
 
-/** A tile thread speaks to foreign servers itself: it is watched as the thread of relay.ts is. */
-async function logIn(server: Server, settings: string, memory: MessageMemory): Promise<pg.Client> {
+/** A tile thread speaks to external servers itself: it is watched as the thread of relay.ts is. */
+async function logIn(server: PostgresServer, settings: string, memory: MessageMemory): Promise<pg.Client> {
   const prepare = (client: pg.Client): Promise<void> => prepareSession(client, settings)
   try {
     return await connectClient(server, 'graticule tiles', prepare, (tls) => new GuardedSocket(tls, memory))

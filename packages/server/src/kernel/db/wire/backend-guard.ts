@@ -1,5 +1,5 @@
 /**
- * Frames and bounds the bytes of a foreign PostgreSQL server before pg's parser sees them.
+ * Frames and bounds the bytes of an external PostgreSQL server before pg's parser sees them.
  *
  * A tenant chooses the server, so every byte of it is hostile. pg's parser trusts lengths, counts and terminators: a
  * DataRow without a count throws outside of any promise, an ErrorResponse without its last zero loops for ever, and a

@@ -1,5 +1,5 @@
 /** The messages of a PostgreSQL server: their codes, and whether the bytes of one are what the protocol says. */
-import { foreignServerFault } from '../database-error.ts'
+import { externalServerFault } from '../database-error.ts'
 
 /** PostgreSQL's own limit (MaxTupleAttributeNumber). */
 const maxColumns = 1_664
@@ -43,12 +43,12 @@ const checks = new Map<number, Check>([
 
 export const isKnown = (code: number): boolean => checks.has(code)
 
-/** Throws a foreign server fault when the body, from `start` to `end`, is not one of such a message. */
+/** Throws an external server fault when the body, from `start` to `end`, is not one of such a message. */
 export const checkMessage: (code: number, ...body: Parameters<Check>) => void = (code, bytes, start, end) =>
   checks.get(code)?.(bytes, start, end)
 
 export function must(isTrue: boolean, what: string): asserts isTrue {
-  if (!isTrue) throw foreignServerFault(`The database server sent ${what}.`)
+  if (!isTrue) throw externalServerFault(`The database server sent ${what}.`)
 }
 
 function checkEmpty(_: Buffer, start: number, end: number): void {

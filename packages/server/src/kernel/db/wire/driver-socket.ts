@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
-import { foreignServerFault } from '../database-error.ts'
+import { externalServerFault } from '../database-error.ts'
 
 /** What pg expects of a socket, besides a stream: the same for one that is connected here and one in another thread. */
 export abstract class DriverSocket extends Duplex {
@@ -26,7 +26,7 @@ export abstract class DriverSocket extends Duplex {
     try {
       return super.emit(event, ...args)
     } catch (cause) {
-      const fault = foreignServerFault('The database server sent an answer that is not valid.')
+      const fault = externalServerFault('The database server sent an answer that is not valid.')
       this.destroy(Object.assign(fault, { cause }))
       return true
     }

@@ -1,10 +1,10 @@
 /**
- * A connection to a foreign PostgreSQL server, in the shape that pg expects of a socket. TCP and TLS are negotiated here,
+ * A connection to an external PostgreSQL server, in the shape that pg expects of a socket. TCP and TLS are negotiated here,
  * and what the server says passes the guard of backend-guard.ts, so that pg sees only well-formed messages.
  */
 import { connect, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
-import { foreignServerFault } from '../database-error.ts'
+import { externalServerFault } from '../database-error.ts'
 import { type BackendGuard, createBackendGuard } from './backend-guard.ts'
 import { DriverSocket } from './driver-socket.ts'
 import type { MessageMemory } from './message-framer.ts'
@@ -76,7 +76,7 @@ export class GuardedSocket extends DriverSocket {
       }
     })
     socket.setTimeout(silenceMs, () => {
-      if (this.#guard.isBusy) this.destroy(foreignServerFault('The database server did not answer in time.'))
+      if (this.#guard.isBusy) this.destroy(externalServerFault('The database server did not answer in time.'))
     })
     socket.on('error', (error) => this.destroy(error))
     socket.once('end', () => this.push(null))

@@ -5,7 +5,7 @@ import { createMessageMemory } from './message-framer.ts'
 import { type FromRelay, type ToRelay, windowBytes } from './relay-protocol.ts'
 
 /**
- * The thread that talks to foreign database servers, so that a hostile one cannot block the main thread. A watchdog in
+ * The thread that talks to external database servers, so that a hostile one cannot block the main thread. A watchdog in
  * relay.ts ends and replaces this thread when its heartbeat stops.
  */
 keepBeating(workerData)

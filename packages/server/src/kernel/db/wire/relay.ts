@@ -1,12 +1,12 @@
 /**
- * Connections to foreign PostgreSQL servers, made by a thread of their own (relay-thread.ts). The thread checks every
+ * Connections to external PostgreSQL servers, made by a thread of their own (relay-thread.ts). The thread checks every
  * byte; the main thread gets the messages that passed. A watchdog ends the thread when it stands still, and the next
  * connection starts a new one.
  */
 import type { ConnectionOptions } from 'node:tls'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { createHeartbeat, watchThread } from '../../concurrency/thread-watchdog.ts'
-import { foreignServerFault } from '../database-error.ts'
+import { externalServerFault } from '../database-error.ts'
 import { DriverSocket } from './driver-socket.ts'
 import type { FromRelay, ToRelay } from './relay-protocol.ts'
 
@@ -17,7 +17,7 @@ type Thread = { readonly worker: Worker; readonly sockets: Set<RelayedSocket> }
 
 let current: Thread | undefined
 
-/** The socket of a connection to a foreign server, for pg's `stream`. */
+/** The socket of a connection to an external server, for pg's `stream`. */
 export function relayedSocket(tls: ConnectionOptions | false): DriverSocket {
   current ??= startThread(() => {
     current = undefined
@@ -42,7 +42,7 @@ function startThread(onGone: () => void): Thread {
   const thread: Thread = { worker, sockets: new Set() }
   const lose = (): void => {
     onGone()
-    for (const socket of thread.sockets) socket.destroy(foreignServerFault('The connection to the database was lost.'))
+    for (const socket of thread.sockets) socket.destroy(externalServerFault('The connection to the database was lost.'))
   }
   worker.once('error', lose)
   worker.once('exit', lose)

@@ -6,9 +6,9 @@ import type { SetOperand } from '../expression.ts'
 import { allOf, type Filter } from '../filter-tree.ts'
 import { jsonOperand } from '../operand.ts'
 import { resolveScalar } from './scalar.ts'
-import { argumentsOf, attributeOf, locating, type Scope } from './scope.ts'
+import { argumentsOf, attributeOf, type FilterScope, locating } from './scope.ts'
 import { readLiteral } from './spatial.ts'
-import { type Call, type Node, refuse } from './syntax.ts'
+import { type FunctionCall, type Node, refuse } from './syntax.ts'
 
 type Relation = 'contains' | 'contained' | 'overlaps'
 
@@ -25,7 +25,7 @@ const mirrored = { contains: 'contained', contained: 'contains', overlaps: 'over
 
 const itemLimit = 1000
 
-export function resolveArray(scope: Scope, node: Call): Filter {
+export function resolveArray(scope: FilterScope, node: FunctionCall): Filter {
   const [first, second] = argumentsOf(node, 'array', 'array')
   const filters = (relations.get(node.name) ?? []).map((relation) => {
     const isTurned = first.kind !== 'property' && second.kind === 'property'
@@ -34,12 +34,12 @@ export function resolveArray(scope: Scope, node: Call): Filter {
   return allOf(filters)
 }
 
-function relate(scope: Scope, relation: Relation, first: Node, second: Node): Filter {
+function relate(scope: FilterScope, relation: Relation, first: Node, second: Node): Filter {
   return relateItems(scope, relation, first, second) ?? relateSets(scope, relation, first, second)
 }
 
 /** An array column compared with scalars, which its index serves. Undefined if it is not that. */
-function relateItems(scope: Scope, relation: Relation, first: Node, second: Node): Filter | undefined {
+function relateItems(scope: FilterScope, relation: Relation, first: Node, second: Node): Filter | undefined {
   if (first.kind !== 'property' || second.kind === 'property') return undefined
   const attribute = attributeOf(scope, first)
   const itemType = attribute.itemType ?? 'string'
@@ -48,29 +48,33 @@ function relateItems(scope: Scope, relation: Relation, first: Node, second: Node
   return { kind: 'items', attribute, itemType, relation: relation === 'overlaps' ? 'overlap' : relation, values }
 }
 
-function itemText(scope: Scope, type: ScalarType, node: Node): string {
+function itemText(scope: FilterScope, type: ScalarType, node: Node): string {
   const item = resolveScalar(scope, node)
   const text = item.kind === 'literal' && item.value !== null ? canonicalText(type, item.value) : undefined
   const isOfType = item.type === type || item.type === 'string' || (item.type === 'number' && type === 'integer')
   if (text !== undefined && isOfType && (item.type === 'string' || type !== 'string')) return text
-  throw refuse(node.place, 'invalid_value', `must be a value of type ${type}, like the items of the property`)
+  throw refuse(node.jsonPath, 'invalid_value', `must be a value of type ${type}, like the items of the property`)
 }
 
-function relateSets(scope: Scope, relation: Relation, first: Node, second: Node): Filter {
+function relateSets(scope: FilterScope, relation: Relation, first: Node, second: Node): Filter {
   const [left, right] = [resolveSet(scope, first), resolveSet(scope, second)]
   const test = { kind: 'expression', test: 'sets' } as const
   if (relation === 'contained') return { ...test, relation: 'contains', left: right, right: left }
   return { ...test, relation, left, right }
 }
 
-function resolveSet(scope: Scope, node: Node): SetOperand {
+function resolveSet(scope: FilterScope, node: Node): SetOperand {
   if (node.kind !== 'property') {
     const items = itemsOf(node).map((item) => jsonOf(scope, item))
-    return { json: locating(node.place, () => jsonOperand(items, node.place.path)) }
+    return { json: locating(node.jsonPath, () => jsonOperand(items, node.jsonPath.path)) }
   }
   const attribute = attributeOf(scope, node)
   if (attribute.type === 'array' || attribute.type === 'json') return { attribute }
-  throw refuse(node.place, 'operator_not_applicable', `${show(node.name)} is of type ${attribute.type}, not an array`)
+  throw refuse(
+    node.jsonPath,
+    'operator_not_applicable',
+    `${show(node.name)} is of type ${attribute.type}, not an array`,
+  )
 }
 
 /** A single value is an array of one. */
@@ -78,16 +82,20 @@ function itemsOf(node: Node): readonly Node[] {
   if (node.brackets) return [{ ...node, brackets: node.brackets - 1 }]
   if (node.kind !== 'array') return [node]
   if (node.items.length <= itemLimit) return node.items
-  throw refuse(node.place, 'too_many_values', `must not have more than ${itemLimit} values`)
+  throw refuse(node.jsonPath, 'too_many_values', `must not have more than ${itemLimit} values`)
 }
 
 /** An item as JSON has it: instants are strings there. */
-function jsonOf(scope: Scope, node: Node): unknown {
+function jsonOf(scope: FilterScope, node: Node): unknown {
   if (node.kind === 'array' || node.brackets) return itemsOf(node).map((item) => jsonOf(scope, item))
-  if (node.kind === 'geometry') return readLiteral(scope, node.value, node.place)
+  if (node.kind === 'geometry') return readLiteral(scope, node.value, node.jsonPath)
   const item = resolveScalar(scope, node)
   if (item.kind !== 'literal' || item.value === null) {
-    throw refuse(node.place, 'invalid_value', 'must be a value: properties and expressions cannot be items of an array')
+    throw refuse(
+      node.jsonPath,
+      'invalid_value',
+      'must be a value: properties and expressions cannot be items of an array',
+    )
   }
   if (item.type === 'number') return Number(item.value)
   // Most programs write no fraction of seconds where there is none.

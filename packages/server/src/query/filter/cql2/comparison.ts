@@ -5,7 +5,7 @@ import { canonicalText, compareValues, decodeValue } from '../../values/value.ts
 import type { Comparison, Expression } from '../expression.ts'
 import { comparisons } from '../expression-value.ts'
 import { allOf, anyOf, type Filter } from '../filter-tree.ts'
-import { type Place, refuse } from './syntax.ts'
+import { type JsonPath, refuse } from './syntax.ts'
 
 type Literal = Expression & { kind: 'literal' }
 
@@ -21,10 +21,14 @@ const mirrored: { readonly [comparison in Comparison]: Comparison } = {
  * Compares two expressions. A string becomes an instant, a time or a UUID where it meets one. Where a date meets a time
  * stamp, days in UTC are compared.
  */
-export function compare(comparison: Comparison, first: Expression, second: Expression, place: Place): Filter {
-  const [left, right] = [converted(first, second.type, place), converted(second, first.type, place)]
+export function compare(comparison: Comparison, first: Expression, second: Expression, jsonPath: JsonPath): Filter {
+  const [left, right] = [converted(first, second.type, jsonPath), converted(second, first.type, jsonPath)]
   if (!isComparable(left.type, right.type)) {
-    throw refuse(place, 'operator_not_applicable', `a value of type ${left.type} cannot be compared with ${right.type}`)
+    throw refuse(
+      jsonPath,
+      'operator_not_applicable',
+      `a value of type ${left.type} cannot be compared with ${right.type}`,
+    )
   }
   if (left.kind === 'literal' && right.kind !== 'literal') return compareOrdered(mirrored[comparison], right, left)
   return compareOrdered(comparison, left, right)
@@ -39,7 +43,7 @@ const isComparable = (one: ScalarType, other: ScalarType): boolean =>
 /** Types whose values CQL2 has no literal for, or which clients write as strings. */
 const writtenAsString: readonly ScalarType[] = ['date', 'datetime', 'time', 'uuid']
 
-function converted(expression: Expression, other: ScalarType, place: Place): Expression {
+function converted(expression: Expression, other: ScalarType, jsonPath: JsonPath): Expression {
   if (expression.kind !== 'literal' || expression.value === null) return expression
   const { type, value } = expression
   const isTruth = type === 'number' && other === 'boolean'
@@ -47,7 +51,7 @@ function converted(expression: Expression, other: ScalarType, place: Place): Exp
   // GDAL writes a date as '2024-01-31T'.
   const text = canonicalText(other, isInstant(other) ? value.replace(/^(\d{4}-\d\d-\d\d)T$/, '$1') : value)
   if (text !== undefined) return { kind: 'literal', type: other, value: text }
-  throw refuse(place, 'invalid_value', `${show(value)} is not of type ${other}, with which it is compared`)
+  throw refuse(jsonPath, 'invalid_value', `${show(value)} is not of type ${other}, with which it is compared`)
 }
 
 /** A literal is on the right, unless both are. */

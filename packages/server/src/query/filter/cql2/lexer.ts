@@ -1,8 +1,8 @@
 // Lexer of CQL2 text.
 import { show } from '../../values/fault.ts'
-import { type Place, refuse } from './syntax.ts'
+import { type JsonPath, refuse } from './syntax.ts'
 
-export type Token = {
+export type Cql2Token = {
   readonly kind: 'name' | 'quoted' | 'string' | 'number' | 'symbol' | 'end'
   /** Without quotes; the escapes of a string are still in it. */
   readonly text: string
@@ -35,7 +35,7 @@ const controls: Readonly<Record<string, string>> = {
   r: '\r',
 }
 
-export function readToken(lexer: Lexer): Token {
+export function readToken(lexer: Lexer): Cql2Token {
   match(lexer, blanks)
   const at = lexer.at
   if (at >= lexer.text.length) return { kind: 'end', text: '', at }
@@ -49,10 +49,10 @@ export function readToken(lexer: Lexer): Token {
   if (literal !== undefined) return { kind: 'string', text: literal, at }
   const property = match(lexer, quoted)
   if (property?.[1]) return { kind: 'quoted', text: (property[1] ?? '').replaceAll('""', '"'), at }
-  throw refuse(placeOf(lexer, at), 'invalid_syntax', unreadable(lexer.text.slice(at)))
+  throw refuse(jsonPathOf(lexer, at), 'invalid_syntax', unreadable(lexer.text.slice(at)))
 }
 
-export const placeOf = ({ path }: Lexer, at: number): Place => ({ path, character: at + 1 })
+export const jsonPathOf = ({ path }: Lexer, at: number): JsonPath => ({ path, character: at + 1 })
 
 function match(lexer: Lexer, expression: RegExp): RegExpExecArray | null {
   expression.lastIndex = lexer.at

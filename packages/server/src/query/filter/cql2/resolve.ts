@@ -10,12 +10,12 @@ import { checkText } from '../operand.ts'
 import { arrayNames, resolveArray } from './array.ts'
 import { compare } from './comparison.ts'
 import { resolvePattern, resolveScalar, scalarNames } from './scalar.ts'
-import { argumentsOf, attempt, attributeOf, locating, type Scope } from './scope.ts'
+import { argumentsOf, attempt, attributeOf, type FilterScope, locating } from './scope.ts'
 import { resolveSpatial, spatialNames } from './spatial.ts'
-import { type Call, type Node, refuse } from './syntax.ts'
+import { type FunctionCall, type Node, refuse } from './syntax.ts'
 import { intervalBounds, resolveTemporal, temporalNames } from './temporal.ts'
 
-type Resolve = (scope: Scope, node: Call) => Filter
+type Resolve = (scope: FilterScope, node: FunctionCall) => Filter
 
 const named = (names: readonly string[], resolve: Resolve): [string, Resolve][] => names.map((name) => [name, resolve])
 
@@ -45,7 +45,7 @@ const predicates: ReadonlyMap<string, Resolve> = new Map<string, Resolve>([
 ])
 
 /** The filter that a node says. */
-export function resolveFilter(scope: Scope, node: Node): Filter {
+export function resolveFilter(scope: FilterScope, node: Node): Filter {
   if (node.kind === 'boolean') return node.value ? allOf([]) : anyOf([])
   if (node.kind === 'call') return resolveCall(scope, node)
   if (node.kind === 'property') {
@@ -54,46 +54,46 @@ export function resolveFilter(scope: Scope, node: Node): Filter {
       return { kind: 'compare', attribute: attribute as ScalarAttribute, comparison: 'eq', value: 'true' }
     }
     throw refuse(
-      node.place,
+      node.jsonPath,
       'invalid_value',
       `${show(node.name)} must be compared with something, because it is no boolean`,
     )
   }
-  throw refuse(node.place, 'invalid_value', "must be a condition such as name = 'Oslo', not a value")
+  throw refuse(node.jsonPath, 'invalid_value', "must be a condition such as name = 'Oslo', not a value")
 }
 
-function resolveCall(scope: Scope, node: Call): Filter {
+function resolveCall(scope: FilterScope, node: FunctionCall): Filter {
   const resolve = predicates.get(node.name)
   if (resolve) return resolve(scope, node)
   if (scalarNames.includes(node.name)) {
-    throw refuse(node.place, 'invalid_value', `${node.name} gives a value, which must be compared with something`)
+    throw refuse(node.jsonPath, 'invalid_value', `${node.name} gives a value, which must be compared with something`)
   }
   const known = [...predicates.keys(), ...scalarNames]
-  throw refuse(node.place, 'unknown_operator', unknownName('an operator or function of CQL2 here', node.name, known))
+  throw refuse(node.jsonPath, 'unknown_operator', unknownName('an operator or function of CQL2 here', node.name, known))
 }
 
-const resolveAll = (scope: Scope, { args }: Call): Filter[] =>
+const resolveAll = (scope: FilterScope, { args }: FunctionCall): Filter[] =>
   args.map((argument) => attempt(scope, () => resolveFilter(scope, argument)))
 
-function resolveComparison(scope: Scope, node: Call, comparison: Comparison): Filter {
+function resolveComparison(scope: FilterScope, node: FunctionCall, comparison: Comparison): Filter {
   const [left, right] = argumentsOf(node, 'value', 'value')
-  return compare(comparison, resolveScalar(scope, left), resolveScalar(scope, right), node.place)
+  return compare(comparison, resolveScalar(scope, left), resolveScalar(scope, right), node.jsonPath)
 }
 
 const patternLength = 256
 
-function resolveLike(scope: Scope, node: Call, ignoreCase: boolean): Filter {
+function resolveLike(scope: FilterScope, node: FunctionCall, ignoreCase: boolean): Filter {
   const [left, right] = argumentsOf(node, 'text', 'pattern')
   const operand = resolveScalar(scope, left)
   if (operand.type !== 'string') {
-    throw refuse(left.place, 'operator_not_applicable', `LIKE takes text, not a value of type ${operand.type}`)
+    throw refuse(left.jsonPath, 'operator_not_applicable', `LIKE takes text, not a value of type ${operand.type}`)
   }
   const pattern = resolvePattern(right)
-  locating(right.place, () => checkText(pattern, right.place.path))
+  locating(right.jsonPath, () => checkText(pattern, right.jsonPath.path))
   if (pattern.length > patternLength) {
-    throw refuse(right.place, 'too_long', `must not be longer than ${patternLength} characters`)
+    throw refuse(right.jsonPath, 'too_long', `must not be longer than ${patternLength} characters`)
   }
-  if (endsInsideEscape(pattern)) throw refuse(right.place, 'invalid_value', 'must not end with a single backslash')
+  if (endsInsideEscape(pattern)) throw refuse(right.jsonPath, 'invalid_value', 'must not end with a single backslash')
   return likeFilter(operand, pattern, ignoreCase)
 }
 
@@ -108,26 +108,26 @@ function likeFilter(operand: Expression, pattern: string, ignoreCase: boolean): 
   return { kind: 'expression', test: 'like', operand: { ...operand, folding }, pattern: foldText('case', pattern) }
 }
 
-function resolveBetween(scope: Scope, node: Call): Filter {
+function resolveBetween(scope: FilterScope, node: FunctionCall): Filter {
   const [value, least, greatest] = argumentsOf(node, 'value', 'least', 'greatest')
   const operand = resolveScalar(scope, value)
   return allOf([
-    compare('gte', operand, resolveScalar(scope, least), least.place),
-    compare('lte', operand, resolveScalar(scope, greatest), greatest.place),
+    compare('gte', operand, resolveScalar(scope, least), least.jsonPath),
+    compare('lte', operand, resolveScalar(scope, greatest), greatest.jsonPath),
   ])
 }
 
 const itemLimit = 1000
 
-function resolveIn(scope: Scope, node: Call): Filter {
+function resolveIn(scope: FilterScope, node: FunctionCall): Filter {
   const [value, list] = argumentsOf(node, 'value', 'list')
-  if (list.kind !== 'array') throw refuse(list.place, 'invalid_value', 'must be a list')
+  if (list.kind !== 'array') throw refuse(list.jsonPath, 'invalid_value', 'must be a list')
   if (list.items.length > itemLimit) {
-    throw refuse(list.place, 'too_many_values', `must not have more than ${itemLimit} values`)
+    throw refuse(list.jsonPath, 'too_many_values', `must not have more than ${itemLimit} values`)
   }
   const operand = resolveScalar(scope, value)
-  const items = list.items.map((item) => ({ expression: resolveScalar(scope, item), place: item.place }))
-  const filters = items.map(({ expression, place }) => compare('eq', operand, expression, place))
+  const items = list.items.map((item) => ({ expression: resolveScalar(scope, item), jsonPath: item.jsonPath }))
+  const filters = items.map(({ expression, jsonPath }) => compare('eq', operand, expression, jsonPath))
   return mergedIn(filters) ?? anyOf(filters)
 }
 
@@ -149,7 +149,7 @@ function mergedIn(filters: readonly Filter[]): Filter | undefined {
 const isEqual = (filter: Filter): filter is Filter & { kind: 'compare' } =>
   filter.kind === 'compare' && filter.comparison === 'eq'
 
-function resolveIsNull(scope: Scope, node: Call): Filter {
+function resolveIsNull(scope: FilterScope, node: FunctionCall): Filter {
   const [argument] = argumentsOf(node, 'value')
   switch (argument.kind) {
     case 'property':

@@ -8,8 +8,8 @@ import { canonicalText, isScalarType } from '../../values/value.ts'
 import type { ArithmeticOperator, Expression } from '../expression.ts'
 import { calculate } from '../expression-value.ts'
 import { checkText } from '../operand.ts'
-import { argumentsOf, attributeOf, locating, type Scope } from './scope.ts'
-import { type Call, type Node, type Place, refuse } from './syntax.ts'
+import { argumentsOf, attributeOf, type FilterScope, locating } from './scope.ts'
+import { type FunctionCall, type JsonPath, type Node, refuse } from './syntax.ts'
 
 const foldings: Readonly<Record<string, Folding>> = { casei: 'case', accenti: 'accent' }
 const operators: ReadonlySet<string> = new Set<ArithmeticOperator>(['+', '-', '*', '/', '%', 'div', '^'])
@@ -22,83 +22,87 @@ const isOperator = (name: string): name is ArithmeticOperator => operators.has(n
 /** Calls whose value is no truth value. */
 export const scalarNames: readonly string[] = [...Object.keys(foldings), ...operators]
 
-export function resolveScalar(scope: Scope, node: Node): Expression {
+export function resolveScalar(scope: FilterScope, node: Node): Expression {
   switch (node.kind) {
     case 'property':
       return resolveProperty(scope, node)
     case 'string':
-      locating(node.place, () => checkText(node.text, node.place.path))
+      locating(node.jsonPath, () => checkText(node.text, node.jsonPath.path))
       return { kind: 'literal', type: 'string', value: node.text }
     case 'number':
-      return numberLiteral(node.text, node.place)
+      return numberLiteral(node.text, node.jsonPath)
     case 'boolean':
       return { kind: 'literal', type: 'boolean', value: String(node.value) }
     case 'date':
     case 'timestamp':
-      return instantLiteral(node.kind, node.text, node.place)
+      return instantLiteral(node.kind, node.text, node.jsonPath)
     case 'call':
       return resolveCall(scope, node)
     default:
-      throw refuse(node.place, 'invalid_value', `must be a property or a single value, not a ${nounOf(node)}`)
+      throw refuse(node.jsonPath, 'invalid_value', `must be a property or a single value, not a ${nounOf(node)}`)
   }
 }
 
 const nounOf = ({ kind }: Node): string => (kind === 'bbox' ? 'box' : kind)
 
-function resolveProperty(scope: Scope, node: Node & { kind: 'property' }): Expression {
+function resolveProperty(scope: FilterScope, node: Node & { kind: 'property' }): Expression {
   const attribute = attributeOf(scope, node)
   const { type } = attribute
   if (isScalarType(type)) return { kind: 'attribute', type, attribute: attribute as ScalarAttribute }
   const hint = { geometry: ' Use a spatial function such as S_INTERSECTS.', array: ' Use A_CONTAINS or A_OVERLAPS.' }
   const advice = type === 'geometry' || type === 'array' ? hint[type] : ' Only IS NULL applies to it.'
-  throw refuse(node.place, 'operator_not_applicable', `${show(node.name)} is of type ${type}.${advice}`)
+  throw refuse(node.jsonPath, 'operator_not_applicable', `${show(node.name)} is of type ${type}.${advice}`)
 }
 
-function numberLiteral(text: string, place: Place): Expression {
+function numberLiteral(text: string, jsonPath: JsonPath): Expression {
   const value = canonicalText('number', text)
   if (value === undefined)
-    throw refuse(place, 'invalid_value', `must be a number that fits a double, not ${show(text)}`)
+    throw refuse(jsonPath, 'invalid_value', `must be a number that fits a double, not ${show(text)}`)
   return { kind: 'literal', type: 'number', value }
 }
 
 const dayText = /^\d{4}-\d\d-\d\d$/
 const utcText = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/i
 
-export function instantLiteral(kind: 'date' | 'timestamp', text: string, place: Place): Expression {
+export function instantLiteral(kind: 'date' | 'timestamp', text: string, jsonPath: JsonPath): Expression {
   const type = kind === 'date' ? 'date' : 'datetime'
   const value = (kind === 'date' ? dayText : utcText).test(text) ? canonicalText(type, text) : undefined
   if (value !== undefined) return { kind: 'literal', type, value }
   const wanted = kind === 'date' ? 'a date such as 2024-01-31' : 'a time in UTC such as 2024-01-31T12:00:00Z'
-  throw refuse(place, 'invalid_value', `must be ${wanted}, not ${show(text)}`)
+  throw refuse(jsonPath, 'invalid_value', `must be ${wanted}, not ${show(text)}`)
 }
 
-function resolveCall(scope: Scope, node: Call): Expression {
+function resolveCall(scope: FilterScope, node: FunctionCall): Expression {
   const folding = Object.hasOwn(foldings, node.name) ? foldings[node.name] : undefined
   if (folding) return resolveFold(scope, node, folding)
   if (isOperator(node.name)) return resolveArithmetic(scope, node, node.name)
   throw refuse(
-    node.place,
+    node.jsonPath,
     'unknown_operator',
     unknownName('a function that gives a value to compare', node.name, scalarNames),
   )
 }
 
-function resolveFold(scope: Scope, node: Call, folding: Folding): Expression {
+function resolveFold(scope: FilterScope, node: FunctionCall, folding: Folding): Expression {
   const [argument] = argumentsOf(node, 'text')
   const operand = resolveScalar(scope, argument)
   if (operand.type !== 'string') {
-    throw refuse(argument.place, 'operator_not_applicable', `must be text, not of type ${operand.type}`)
+    throw refuse(argument.jsonPath, 'operator_not_applicable', `must be text, not of type ${operand.type}`)
   }
   if (operand.kind === 'literal') return { ...operand, value: operand.value && foldText(folding, operand.value) }
   if (operand.kind === 'fold') return { ...operand, folding: operand.folding === folding ? folding : 'case and accent' }
   scope.folds += 1
   if (scope.folds > foldLimit) {
-    throw refuse(node.place, 'too_many_nodes', `must not apply CASEI and ACCENTI to more than ${foldLimit} properties`)
+    throw refuse(
+      node.jsonPath,
+      'too_many_nodes',
+      `must not apply CASEI and ACCENTI to more than ${foldLimit} properties`,
+    )
   }
   return { kind: 'fold', type: 'string', folding, operand }
 }
 
-function resolveArithmetic(scope: Scope, node: Call, operator: ArithmeticOperator): Expression {
+function resolveArithmetic(scope: FilterScope, node: FunctionCall, operator: ArithmeticOperator): Expression {
   const [left, right] = argumentsOf(node, 'number', 'number').map((argument) => resolveNumber(scope, argument)) as [
     Expression,
     Expression,
@@ -110,10 +114,10 @@ function resolveArithmetic(scope: Scope, node: Call, operator: ArithmeticOperato
   return { kind: 'literal', type: 'number', value: result === null ? null : String(result) }
 }
 
-function resolveNumber(scope: Scope, node: Node): Expression {
+function resolveNumber(scope: FilterScope, node: Node): Expression {
   const expression = resolveScalar(scope, node)
   if (expression.type === 'integer' || expression.type === 'number') return expression
-  throw refuse(node.place, 'operator_not_applicable', `must be a number, not of type ${expression.type}`)
+  throw refuse(node.jsonPath, 'operator_not_applicable', `must be a number, not of type ${expression.type}`)
 }
 
 const numberOf = ({ value }: { readonly value: string | null }): number | null =>
@@ -124,5 +128,5 @@ export function resolvePattern(node: Node): string {
   if (node.kind === 'string') return node.pattern
   const folding = node.kind === 'call' && Object.hasOwn(foldings, node.name) ? foldings[node.name] : undefined
   if (node.kind === 'call' && folding) return foldText(folding, resolvePattern(argumentsOf(node, 'pattern')[0]))
-  throw refuse(node.place, 'invalid_value', "must be a pattern in quotes, such as 'B_r%'")
+  throw refuse(node.jsonPath, 'invalid_value', "must be a pattern in quotes, such as 'B_r%'")
 }

@@ -4,9 +4,9 @@ import { unknownName } from '../../../kernel/nearest-name.ts'
 import type { Attribute, Attributes } from '../../values/attribute.ts'
 import { allOf, type Filter } from '../filter-tree.ts'
 import type { ToDegrees } from './filter-crs.ts'
-import { type Call, type Node, type Place, refuse } from './syntax.ts'
+import { type FunctionCall, type JsonPath, type Node, refuse } from './syntax.ts'
 
-export type Scope = {
+export type FilterScope = {
   readonly attributes: Attributes
   readonly faults: FaultCollector
   readonly toDegrees: ToDegrees
@@ -14,33 +14,33 @@ export type Scope = {
   folds: number
 }
 
-export function attributeOf({ attributes }: Scope, { name, place }: Node & { kind: 'property' }): Attribute {
+export function attributeOf({ attributes }: FilterScope, { name, jsonPath }: Node & { kind: 'property' }): Attribute {
   const attribute = attributes.get(name)
-  if (!attribute) throw refuse(place, 'unknown_attribute', unknownName('a property', name, attributes.keys()))
+  if (!attribute) throw refuse(jsonPath, 'unknown_attribute', unknownName('a property', name, attributes.keys()))
   return attribute
 }
 
 /** Collects a fault and continues, so that a filter in JSON gets all its faults at once. */
-export const attempt = ({ faults }: Scope, work: () => Filter): Filter => faults.attempt(work) ?? allOf([])
+export const attempt = ({ faults }: FilterScope, work: () => Filter): Filter => faults.attempt(work) ?? allOf([])
 
 /** The arguments of a call, of which there must be as many as named. */
 export function argumentsOf<Names extends readonly string[]>(
-  { name, args, place }: Call,
+  { name, args, jsonPath }: FunctionCall,
   ...names: Names
 ): { [index in keyof Names]: Node } {
   if (args.length !== names.length) {
     const wanted = names.length === 1 ? 'one argument' : `${names.length} arguments`
-    throw refuse(place, 'invalid_value', `${name} takes ${wanted} (${names.join(', ')}), not ${args.length}`)
+    throw refuse(jsonPath, 'invalid_value', `${name} takes ${wanted} (${names.join(', ')}), not ${args.length}`)
   }
   return args as unknown as { [index in keyof Names]: Node }
 }
 
 /** Names the place in text of a fault that was found inside a literal. */
-export function locating<T>(place: Place, read: () => T): T {
+export function locating<T>(jsonPath: JsonPath, read: () => T): T {
   try {
     return read()
   } catch (error) {
     const [found] = error instanceof ApiError ? error.faults : []
-    throw found && place.character !== undefined ? refuse(place, found.code, found.message) : error
+    throw found && jsonPath.character !== undefined ? refuse(jsonPath, found.code, found.message) : error
   }
 }

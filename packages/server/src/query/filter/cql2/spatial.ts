@@ -6,8 +6,8 @@ import { show } from '../../values/fault.ts'
 import { readGeometry } from '../../values/read-geometry.ts'
 import { allOf, anyOf, type Filter, not } from '../filter-tree.ts'
 import { bboxOperand, boxOperand, geometryOperand, maxPositions } from '../spatial-operand.ts'
-import { argumentsOf, attributeOf, locating, type Scope } from './scope.ts'
-import { type Call, type Node, type Place, refuse } from './syntax.ts'
+import { argumentsOf, attributeOf, type FilterScope, locating } from './scope.ts'
+import { type FunctionCall, type JsonPath, type Node, refuse } from './syntax.ts'
 
 const relations: ReadonlyMap<string, SpatialRelation> = new Map<string, SpatialRelation>([
   ['s_intersects', 'intersects'],
@@ -28,7 +28,7 @@ type Operand = Attribute | readonly Geometry[]
 
 const isLiteral = (operand: Operand): operand is readonly Geometry[] => Array.isArray(operand)
 
-export function resolveSpatial(scope: Scope, node: Call): Filter {
+export function resolveSpatial(scope: FilterScope, node: FunctionCall): Filter {
   const relation = relations.get(node.name) ?? 'intersects'
   const [first, second] = argumentsOf(node, 'geometry', 'geometry').map((argument) =>
     resolveOperand(scope, argument, relation),
@@ -50,52 +50,56 @@ function relateAttribute(relation: SpatialRelation, attribute: Attribute, other:
 }
 
 /** For "intersects" the two parts of a box across the antimeridian stay apart, because two boxes are faster than one shape. */
-function resolveOperand(scope: Scope, node: Node, relation: SpatialRelation): Operand {
+function resolveOperand(scope: FilterScope, node: Node, relation: SpatialRelation): Operand {
   if (node.kind === 'property') return geometryAttribute(scope, node)
-  if (node.kind === 'geometry') return [readLiteral(scope, node.value, node.place)]
+  if (node.kind === 'geometry') return [readLiteral(scope, node.value, node.jsonPath)]
   if (node.kind === 'bbox') return readBox(scope, node, relation)
   if (node.kind === 'call') {
     throw refuse(
-      node.place,
+      node.jsonPath,
       'unknown_operator',
       `${show(node.name)} is not a function that gives a geometry; there are none`,
     )
   }
   throw refuse(
-    node.place,
+    node.jsonPath,
     'invalid_value',
     'must be a geometry property, a geometry such as POINT(24.9 60.2), or a BBOX',
   )
 }
 
-function geometryAttribute(scope: Scope, node: Node & { kind: 'property' }): Attribute {
+function geometryAttribute(scope: FilterScope, node: Node & { kind: 'property' }): Attribute {
   const attribute = attributeOf(scope, node)
   if (attribute.type === 'geometry') return attribute
-  throw refuse(node.place, 'operator_not_applicable', `${show(node.name)} is of type ${attribute.type}, not a geometry`)
+  throw refuse(
+    node.jsonPath,
+    'operator_not_applicable',
+    `${show(node.name)} is of type ${attribute.type}, not a geometry`,
+  )
 }
 
-export function readLiteral({ toDegrees }: Scope, value: unknown, place: Place): Geometry {
-  return locating(place, () => {
-    const geometry = readGeometry(value, place.path, maxPositions)
-    return geometryOperand(toDegrees ? converted(geometry, toDegrees) : geometry, place.path)
+export function readLiteral({ toDegrees }: FilterScope, value: unknown, jsonPath: JsonPath): Geometry {
+  return locating(jsonPath, () => {
+    const geometry = readGeometry(value, jsonPath.path, maxPositions)
+    return geometryOperand(toDegrees ? converted(geometry, toDegrees) : geometry, jsonPath.path)
   })
 }
 
 function readBox(
-  scope: Scope,
-  { numbers, place }: Node & { kind: 'bbox' },
+  scope: FilterScope,
+  { numbers, jsonPath }: Node & { kind: 'bbox' },
   relation: SpatialRelation,
 ): readonly Geometry[] {
   const box = numbers.length === 6 ? [0, 1, 3, 4].map((index) => numbers[index] ?? Number.NaN) : numbers
   const [x1, y1, x2, y2, more] = box
   if (x1 === undefined || y1 === undefined || x2 === undefined || y2 === undefined || more !== undefined) {
-    throw refuse(place, 'invalid_value', 'BBOX takes four or six numbers: west, south, east, north')
+    throw refuse(jsonPath, 'invalid_value', 'BBOX takes four or six numbers: west, south, east, north')
   }
   const corners = scope.toDegrees ? boxInDegrees([x1, y1], [x2, y2], scope.toDegrees) : box
-  if (!corners) return [readLiteral(scope, { type: 'Polygon', coordinates: [ringOf([x1, y1], [x2, y2])] }, place)]
-  return locating(place, () => {
-    if (relation !== 'intersects') return [boxOperand(corners, place.path)]
-    return bboxOperand(corners, place.path).filter((part) => part !== undefined)
+  if (!corners) return [readLiteral(scope, { type: 'Polygon', coordinates: [ringOf([x1, y1], [x2, y2])] }, jsonPath)]
+  return locating(jsonPath, () => {
+    if (relation !== 'intersects') return [boxOperand(corners, jsonPath.path)]
+    return bboxOperand(corners, jsonPath.path).filter((part) => part !== undefined)
   })
 }
 

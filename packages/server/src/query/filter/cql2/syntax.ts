@@ -3,11 +3,11 @@ import type { ApiError } from '../../../kernel/errors.ts'
 import { fault } from '../../values/fault.ts'
 
 /** Where a node stands: a path for programs, and in text the character, which starts at 1. */
-export type Place = { readonly path: string; readonly character?: number }
+export type JsonPath = { readonly path: string; readonly character?: number }
 
 /** A node of the syntax tree. Operators and functions have the names of the JSON encoding, in lower case. */
 export type Node = {
-  readonly place: Place
+  readonly jsonPath: JsonPath
   /** In text, how many brackets stand around it: in arrays each makes an array of one. */
   readonly brackets?: number
 } & (
@@ -26,7 +26,7 @@ export type Node = {
   | { readonly kind: 'bbox'; readonly numbers: readonly number[] }
 )
 
-export type Call = Extract<Node, { kind: 'call' }>
+export type FunctionCall = Extract<Node, { kind: 'call' }>
 
 /** Limits on hostile input; positions of geometries have their own. */
 const bounds = { depth: 32, nodes: 2000, characters: 2_000_000 }
@@ -34,24 +34,24 @@ const bounds = { depth: 32, nodes: 2000, characters: 2_000_000 }
 /** Counts what a parser makes, so that it stops early. */
 export type Budget = { nodes: number }
 
-export function refuse(place: Place, code: string, message: string): ApiError {
-  const where = place.character === undefined ? '' : `character ${place.character}: `
-  return fault(place.path, code, `${where}${message}`)
+export function refuse(jsonPath: JsonPath, code: string, message: string): ApiError {
+  const where = jsonPath.character === undefined ? '' : `character ${jsonPath.character}: `
+  return fault(jsonPath.path, code, `${where}${message}`)
 }
 
-export function countNode(budget: Budget, place: Place): void {
+export function countNode(budget: Budget, jsonPath: JsonPath): void {
   budget.nodes += 1
   if (budget.nodes > bounds.nodes) {
-    throw refuse(place, 'too_many_nodes', `must not have more than ${bounds.nodes} operators, names and values`)
+    throw refuse(jsonPath, 'too_many_nodes', `must not have more than ${bounds.nodes} operators, names and values`)
   }
 }
 
-export function checkDepth(depth: number, place: Place): void {
-  if (depth > bounds.depth) throw refuse(place, 'too_deep', `must not nest deeper than ${bounds.depth} levels`)
+export function checkDepth(depth: number, jsonPath: JsonPath): void {
+  if (depth > bounds.depth) throw refuse(jsonPath, 'too_deep', `must not nest deeper than ${bounds.depth} levels`)
 }
 
-export function checkLength(text: string, place: Place): void {
+export function checkLength(text: string, jsonPath: JsonPath): void {
   if (text.length > bounds.characters) {
-    throw refuse(place, 'too_long', `must not be longer than ${bounds.characters} characters`)
+    throw refuse(jsonPath, 'too_long', `must not be longer than ${bounds.characters} characters`)
   }
 }

@@ -5,8 +5,8 @@ import type { Comparison, Expression } from '../expression.ts'
 import { allOf, anyOf, type Filter } from '../filter-tree.ts'
 import { compare } from './comparison.ts'
 import { instantLiteral, resolveScalar } from './scalar.ts'
-import { argumentsOf, type Scope } from './scope.ts'
-import { type Call, type Node, type Place, refuse } from './syntax.ts'
+import { argumentsOf, type FilterScope } from './scope.ts'
+import { type FunctionCall, type JsonPath, type Node, refuse } from './syntax.ts'
 
 /** A start or an end; null is one that is open. */
 type Bound = Expression | null
@@ -131,17 +131,19 @@ const relations: ReadonlyMap<string, Relation> = new Map<string, Relation>([
 
 export const temporalNames: readonly string[] = [...relations.keys()]
 
-export function resolveTemporal(scope: Scope, node: Call): Filter {
+export function resolveTemporal(scope: FilterScope, node: FunctionCall): Filter {
   const relation = relations.get(node.name)
   const [first, second] = argumentsOf(node, 'time', 'time').map((argument) => {
     const period = resolvePeriod(scope, argument)
     if (period.isInstant && !relation?.takesInstants) {
-      throw refuse(argument.place, 'operator_not_applicable', `${node.name} takes intervals: INTERVAL(start, end)`)
+      throw refuse(argument.jsonPath, 'operator_not_applicable', `${node.name} takes intervals: INTERVAL(start, end)`)
     }
     return period
   }) as [Period, Period]
   const bounds = { s1: first.start, e1: first.end, s2: second.start, e2: second.end }
-  const filters = (relation?.rules ?? []).map(([one, how, other]) => compareBounds(how, one, other, bounds, node.place))
+  const filters = (relation?.rules ?? []).map(([one, how, other]) =>
+    compareBounds(how, one, other, bounds, node.jsonPath),
+  )
   return relation?.isAny ? anyOf(filters) : allOf(filters)
 }
 
@@ -151,16 +153,16 @@ function compareBounds(
   one: BoundName,
   other: BoundName,
   bounds: Readonly<Record<BoundName, Bound>>,
-  place: Place,
+  jsonPath: JsonPath,
 ): Filter {
   const [left, right] = [bounds[one], bounds[other]]
-  if (left && right) return compare(comparison, left, right, place)
+  if (left && right) return compare(comparison, left, right, jsonPath)
   const difference = rankOf(one, left) - rankOf(other, right)
   const holds = holdsFor(comparison, difference)
   const known = left ?? right
   if (!known) return holds ? allOf([]) : anyOf([])
   // The same for each instant, but unknown if it is null.
-  return compare(holds ? 'eq' : 'lt', known, known, place)
+  return compare(holds ? 'eq' : 'lt', known, known, jsonPath)
 }
 
 const rankOf = (name: BoundName, bound: Bound): number => (bound ? 0 : name.startsWith('s') ? -1 : 1)
@@ -170,7 +172,7 @@ function holdsFor(comparison: Comparison, difference: number): boolean {
   return difference < 0 ? comparison.startsWith('lt') : comparison.startsWith('gt')
 }
 
-function resolvePeriod(scope: Scope, node: Node): Period {
+function resolvePeriod(scope: FilterScope, node: Node): Period {
   if (node.kind !== 'interval') {
     const instant = resolveInstant(scope, node)
     return { start: instant, end: instant, isInstant: true }
@@ -178,40 +180,44 @@ function resolvePeriod(scope: Scope, node: Node): Period {
   const [first, second, ...more] = node.args
   if (!first || !second || more.length > 0) {
     throw refuse(
-      node.place,
+      node.jsonPath,
       'invalid_value',
       "an interval has a start and an end, such as INTERVAL('2024-01-01', '..')",
     )
   }
   const [start, end] = [resolveBound(scope, first), resolveBound(scope, second)]
-  checkOrder(start, end, node.place)
+  checkOrder(start, end, node.jsonPath)
   return { start, end, isInstant: false }
 }
 
 /** The bounds of an interval that are expressions. */
-export function intervalBounds(scope: Scope, node: Node): readonly Expression[] {
+export function intervalBounds(scope: FilterScope, node: Node): readonly Expression[] {
   const { start, end } = resolvePeriod(scope, node)
   return [start, end].filter((bound) => bound !== null)
 }
 
 const open = '..'
 
-function resolveBound(scope: Scope, node: Node): Bound {
+function resolveBound(scope: FilterScope, node: Node): Bound {
   return node.kind === 'string' && node.text === open ? null : resolveInstant(scope, node)
 }
 
-function resolveInstant(scope: Scope, node: Node): Expression {
+function resolveInstant(scope: FilterScope, node: Node): Expression {
   if (node.kind === 'string') {
-    return instantLiteral(/^\d{4}-\d\d-\d\d$/.test(node.text) ? 'date' : 'timestamp', node.text, node.place)
+    return instantLiteral(/^\d{4}-\d\d-\d\d$/.test(node.text) ? 'date' : 'timestamp', node.text, node.jsonPath)
   }
   const expression = resolveScalar(scope, node)
   if (expression.type === 'date' || expression.type === 'datetime') return expression
-  throw refuse(node.place, 'operator_not_applicable', `must be a date or a time stamp, not of type ${expression.type}`)
+  throw refuse(
+    node.jsonPath,
+    'operator_not_applicable',
+    `must be a date or a time stamp, not of type ${expression.type}`,
+  )
 }
 
-function checkOrder(start: Bound, end: Bound, place: Place): void {
+function checkOrder(start: Bound, end: Bound, jsonPath: JsonPath): void {
   if (start?.kind !== 'literal' || end?.kind !== 'literal') return
   const length = Math.min(start.value?.length ?? 0, end.value?.length ?? 0)
   const [first = '', last = ''] = [start.value?.slice(0, length), end.value?.slice(0, length)]
-  if (first > last) throw refuse(place, 'invalid_value', `the interval ends (${show(last)}) before it starts`)
+  if (first > last) throw refuse(jsonPath, 'invalid_value', `the interval ends (${show(last)}) before it starts`)
 }

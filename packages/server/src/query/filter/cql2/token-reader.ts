@@ -1,9 +1,9 @@
 // A reader of CQL2 tokens with one token of look-ahead, for the parsers of expressions and geometries.
 import { show } from '../../values/fault.ts'
-import { type Lexer, placeOf, readToken, type Token } from './lexer.ts'
-import { type Budget, checkDepth, type Place, refuse } from './syntax.ts'
+import { type Cql2Token, jsonPathOf, type Lexer, readToken } from './lexer.ts'
+import { type Budget, checkDepth, type JsonPath, refuse } from './syntax.ts'
 
-export type TokenReader = { readonly lexer: Lexer; token: Token; readonly budget: Budget; depth: number }
+export type TokenReader = { readonly lexer: Lexer; token: Cql2Token; readonly budget: Budget; depth: number }
 
 export function createReader(text: string, path: string): TokenReader {
   const lexer = { text, path, at: 0 }
@@ -11,10 +11,10 @@ export function createReader(text: string, path: string): TokenReader {
 }
 
 /** The place of the current token. */
-export const here = ({ lexer, token }: TokenReader): Place => placeOf(lexer, token.at)
+export const here = ({ lexer, token }: TokenReader): JsonPath => jsonPathOf(lexer, token.at)
 
 /** Steps over the current token and returns it. */
-export function advance(reader: TokenReader): Token {
+export function advance(reader: TokenReader): Cql2Token {
   const { token } = reader
   reader.token = readToken(reader.lexer)
   return token

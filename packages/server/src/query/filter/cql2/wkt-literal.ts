@@ -1,5 +1,5 @@
 // WKT and BBOX literals in CQL2 text.
-import type { Node, Place } from './syntax.ts'
+import type { JsonPath, Node } from './syntax.ts'
 import { advance, expectSymbol, isSymbol, readItems, type TokenReader, takeSymbol, unexpected } from './token-reader.ts'
 
 /** GeoJSON's name of each type, and how deep its positions are nested. */
@@ -21,8 +21,8 @@ const isTypeName = (name: string): name is TypeName => Object.hasOwn(types, name
 export const isGeometryName = (name: string): boolean => isTypeName(name) || name === collection
 
 /** The geometry behind its type's name, which is stepped over already. */
-export function readGeometryLiteral(reader: TokenReader, name: string, place: Place): Node {
-  return { kind: 'geometry', value: readTagged(reader, name), place }
+export function readGeometryLiteral(reader: TokenReader, name: string, jsonPath: JsonPath): Node {
+  return { kind: 'geometry', value: readTagged(reader, name), jsonPath }
 }
 
 function readTagged(reader: TokenReader, name: string): unknown {
@@ -77,8 +77,8 @@ function readNumber(reader: TokenReader): number {
 }
 
 /** The four or six numbers of a box behind its opening bracket. */
-export function readBoxLiteral(reader: TokenReader, place: Place): Node {
-  return { kind: 'bbox', numbers: readItems(reader, () => readNumber(reader)), place }
+export function readBoxLiteral(reader: TokenReader, jsonPath: JsonPath): Node {
+  return { kind: 'bbox', numbers: readItems(reader, () => readNumber(reader)), jsonPath }
 }
 
 /** Whether the current token can follow the name of a geometry type. */

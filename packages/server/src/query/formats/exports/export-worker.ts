@@ -1,7 +1,7 @@
 // The worker thread of data/datasets/exports/export-threads.ts: asks for rows, and writes them as a file or as bytes to send.
 import { open } from 'node:fs/promises'
+import { lowerThreadPriority } from '../../../kernel/concurrency/priority.ts'
 import { type RequestContext, serveRequests } from '../../../kernel/concurrency/serve-requests.ts'
-import { stepBack } from '../../../kernel/concurrency/step-back.ts'
 import type { ExportFormat } from '../answer-formats.ts'
 import type { Cell } from '../cell.ts'
 import type { ExportOrder, ExportWriter } from './export-order.ts'
@@ -26,7 +26,7 @@ const writers: Readonly<Record<ExportFormat, () => Promise<ExportWriter>>> = {
   fgb: async () => (await import('./flatgeobuf/flatgeobuf.ts')).writeFlatGeobuf,
 }
 
-stepBack()
+lowerThreadPriority()
 serveRequests<ExportOrder>(async (order, context) => {
   const inbox = openInbox(context)
   const write = await writers[order.format]()

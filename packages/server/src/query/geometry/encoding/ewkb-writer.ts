@@ -1,6 +1,6 @@
 // The EWKB writer: headers, counts and positions, for the readers that find them one after the other.
 
-import { type Extent, type GeometryColumn, type GeometryType, geometryCode } from '../geometry-type.ts'
+import { type Extent, type GeometryColumnType, type GeometryType, geometryCode } from '../geometry-type.ts'
 import { type ByteWriter, createByteWriter, reserve } from './byte-writer.ts'
 
 /** One geometry under construction as EWKB, and what was seen while writing it. */
@@ -25,7 +25,7 @@ const isoHeight = 1000
 
 /** Without a column to write for, as in a scan, geometries have no SRID and no Z. */
 export function createGeometryWriter(
-  { srid, hasZ, isMulti }: GeometryColumn = { srid: 0, hasZ: false, isMulti: false },
+  { srid, hasZ, isMulti }: GeometryColumnType = { srid: 0, hasZ: false, isMulti: false },
 ): GeometryWriter {
   return {
     ...createByteWriter(4096),

@@ -16,14 +16,14 @@ const none = Number.NaN
 const periodDigit = period - zero
 
 /** Where a number is read, and whether it had a point. */
-export type NumberPlace = { at: number; hasPoint: boolean }
+export type NumberCursor = { at: number; hasPoint: boolean }
 
 /**
  * The number of digits here, with a sign and a fraction or without, such as JSON and JavaScript read it; NaN when it is
  * written in another way or has more digits than a double. The place is then behind what was read of it.
  */
-export function readPlainNumber(bytes: Uint8Array, place: NumberPlace): number {
-  let at = place.at
+export function readPlainNumber(bytes: Uint8Array, cursor: NumberCursor): number {
+  let at = cursor.at
   const isNegative = bytes[at] === minus
   if (isNegative) at++
   const start = at
@@ -34,24 +34,24 @@ export function readPlainNumber(bytes: Uint8Array, place: NumberPlace): number {
     digit = bytes[++at] - zero
   }
   const size = at - start
-  place.at = at
-  place.hasPoint = digit === periodDigit
+  cursor.at = at
+  cursor.hasPoint = digit === periodDigit
   if (size === 0 || size > 9 || (size > 1 && bytes[start] === zero)) return none
-  if (digit === periodDigit) return readFraction(bytes, place, whole, isNegative)
+  if (digit === periodDigit) return readFraction(bytes, cursor, whole, isNegative)
   return isNegative ? -whole : whole
 }
 
-function readFraction(bytes: Uint8Array, place: NumberPlace, whole: number, isNegative: boolean): number {
-  let at = place.at + 1
+function readFraction(bytes: Uint8Array, cursor: NumberCursor, whole: number, isNegative: boolean): number {
+  let at = cursor.at + 1
   let part = 0
   let digit = bytes[at] - zero
   while (digit >= 0 && digit < 10) {
     part = (part * 10 + digit) | 0
     digit = bytes[++at] - zero
   }
-  const scale = at - place.at - 1
-  const mantissa = scale < 10 ? whole * powersOfTen[scale] + part : longMantissa(bytes, place.at + 1, at, whole)
-  place.at = at
+  const scale = at - cursor.at - 1
+  const mantissa = scale < 10 ? whole * powersOfTen[scale] + part : longMantissa(bytes, cursor.at + 1, at, whole)
+  cursor.at = at
   if (scale === 0 || scale > 22 || mantissa >= safeLimit) return none
   const value = mantissa / powersOfTen[scale]
   return isNegative ? -value : value

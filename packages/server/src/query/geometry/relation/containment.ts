@@ -14,7 +14,7 @@ import {
   planarShape,
 } from './planar-shape.ts'
 
-type Place = 'inside' | 'edge' | 'outside'
+type Containment = 'inside' | 'edge' | 'outside'
 
 /** What others are compared with. `lineEnds`: where an odd number of lines end, for there lines have their boundary. */
 type Around = { readonly shape: PlanarShape; readonly lineEnds: ReadonlySet<string> }
@@ -108,21 +108,26 @@ function areLinesAndPointsWithin(inner: PlanarShape, around: Around): boolean {
   for (const [edge, area] of inner.areas.entries()) {
     if (area >= 0) continue
     const places = area === kind.point ? [placeOfPoint(inner, edge, around)] : placesOfEdge(inner, edge, around)
-    for (const place of places ?? [isInAround(edge) ? 'inside' : 'outside']) {
-      if (place === 'outside') return false
-      isInside ||= place === 'inside'
+    for (const jsonPath of places ?? [isInAround(edge) ? 'inside' : 'outside']) {
+      if (jsonPath === 'outside') return false
+      isInside ||= jsonPath === 'inside'
     }
   }
   return isInside
 }
 
 /** Where the pieces of a line's edge lie; undefined when no other edge meets it. */
-function placesOfEdge(inner: PlanarShape, edge: number, { shape }: Around): Place[] | undefined {
+function placesOfEdge(inner: PlanarShape, edge: number, { shape }: Around): Containment[] | undefined {
   if (edgesMet(inner, edge, shape, false).length === 0) return undefined
   return piecesOf(inner, edge, [shape], false).map((piece) => placeOfPiece(piece, inner, edge, shape))
 }
 
-export function placeOfPiece({ left, right }: Piece, inner: PlanarShape, edge: number, around: PlanarShape): Place {
+export function placeOfPiece(
+  { left, right }: Piece,
+  inner: PlanarShape,
+  edge: number,
+  around: PlanarShape,
+): Containment {
   const [isLeftIn, isRightIn] = [isInAreas(around, ...left), isInAreas(around, ...right)]
   if (isLeftIn || isRightIn) return isLeftIn && isRightIn ? 'inside' : 'edge'
   const ends = endsOf(inner, edge)
@@ -135,7 +140,7 @@ export function placeOfPiece({ left, right }: Piece, inner: PlanarShape, edge: n
   return isCovered ? 'inside' : 'outside'
 }
 
-export function placeOfPoint(inner: PlanarShape, edge: number, { shape, lineEnds }: Around): Place {
+export function placeOfPoint(inner: PlanarShape, edge: number, { shape, lineEnds }: Around): Containment {
   const [x, y] = endsOf(inner, edge)
   const met = edgesNear(shape.tree, x, y, x, y).filter((other) => isAlong(endsOf(shape, other), x, y))
   const touched = new Set(met.map((other) => shape.areas[other]))

@@ -2,11 +2,11 @@ type Style = Readonly<Record<string, unknown>>
 
 /** Makes the URLs of a style absolute, because maps do not load relative ones. `key` is added to those that need one. */
 export function absoluteStyle(style: Style, base: string, key: string | undefined): Style {
-  const absolute = (url: unknown): unknown => (isOwn(url) ? withKey(`${base}${url}`, key) : url)
+  const absolute = (url: unknown): unknown => (isServerPath(url) ? withKey(`${base}${url}`, key) : url)
   const { glyphs, sprite, sources } = style
   return {
     ...style,
-    ...(glyphs !== undefined && { glyphs: isOwn(glyphs) ? `${base}${glyphs}` : glyphs }),
+    ...(glyphs !== undefined && { glyphs: isServerPath(glyphs) ? `${base}${glyphs}` : glyphs }),
     ...(sprite !== undefined && { sprite: spriteOf(sprite, base) }),
     ...(isObject(sources) && {
       sources: Object.fromEntries(
@@ -20,7 +20,7 @@ const isObject = (value: unknown): value is Style =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A path on this server; `//host/path` is another one. */
-const isOwn = (url: unknown): url is string => typeof url === 'string' && /^\/(?!\/)/.test(url)
+const isServerPath = (url: unknown): url is string => typeof url === 'string' && /^\/(?!\/)/.test(url)
 
 function absoluteSource(source: unknown, absolute: (url: unknown) => unknown): unknown {
   if (!isObject(source)) return source
@@ -35,9 +35,11 @@ function absoluteSource(source: unknown, absolute: (url: unknown) => unknown): u
 
 /** One sprite, or several with names. */
 function spriteOf(sprite: unknown, base: string): unknown {
-  if (isOwn(sprite)) return `${base}${sprite}`
+  if (isServerPath(sprite)) return `${base}${sprite}`
   if (!Array.isArray(sprite)) return sprite
-  return sprite.map((item) => (isObject(item) && isOwn(item.url) ? { ...item, url: `${base}${item.url}` } : item))
+  return sprite.map((item) =>
+    isObject(item) && isServerPath(item.url) ? { ...item, url: `${base}${item.url}` } : item,
+  )
 }
 
 /** The base map, fonts and sprites are public; a key in their URL would only leak. */

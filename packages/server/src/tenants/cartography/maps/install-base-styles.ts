@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Queryable } from '../../../kernel/db/db.ts'
 import { json, sql } from '../../../kernel/db/sql.ts'
 
-type Given = { key: string; name: string; description: string; style: object }
+type BaseStyleInput = { key: string; name: string; description: string; style: object }
 
 /** Installs the base styles from which new applications copy. Existing applications get theirs once. */
-export async function installBaseStyles(tx: Queryable, styles: readonly Given[]): Promise<void> {
+export async function installBaseStyles(tx: Queryable, styles: readonly BaseStyleInput[]): Promise<void> {
   const digest = createHash('sha256').update(JSON.stringify(styles)).digest('base64url')
   const [installed] = await tx.query(sql`SELECT value FROM svc.settings WHERE name = 'base_styles'`)
   if (installed?.value === digest) return

@@ -1,9 +1,9 @@
 import { type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
+import { lowerThreadPriority } from '../../../kernel/concurrency/priority.ts'
 import { serveRequests } from '../../../kernel/concurrency/serve-requests.ts'
-import { stepBack } from '../../../kernel/concurrency/step-back.ts'
 import { maxFaults } from '../../../kernel/errors.ts'
 
-stepBack()
+lowerThreadPriority()
 serveRequests(messagesOf)
 
 /** Each message is `path: what is wrong`. */

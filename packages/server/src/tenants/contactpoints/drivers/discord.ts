@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { type Driver, postJson } from '../driver.ts'
+import { type ContactPointDriver, postJson } from '../driver.ts'
 import { changeAroundUrls } from '../escape-around-urls.ts'
 import { defuse, type Severity, shorten, textOf } from '../message.ts'
 import { readUrl, urlSetting } from '../url-setting.ts'
@@ -12,7 +12,7 @@ const colours: Readonly<Record<Severity, number>> = {
 }
 
 /** https://docs.discord.com/developers/resources/webhook */
-export const discord: Driver = {
+export const discord: ContactPointDriver = {
   settings: Type.Object({ url: urlSetting('A webhook of a channel') }, { additionalProperties: false }),
   secretFields: ['url'],
   check: ({ url }) => void readUrl('body/settings/url', String(url)),

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
 import { escapeHtml } from '../../../query/formats/html.ts'
-import type { Driver, Settings } from '../driver.ts'
+import type { ContactPointDriver, Settings } from '../driver.ts'
 import { shorten, textOf } from '../message.ts'
 
 const address = Type.String({
@@ -11,7 +11,7 @@ const address = Type.String({
 })
 
 /** Mail to a list of addresses. */
-export const email: Driver = {
+export const email: ContactPointDriver = {
   settings: Type.Object(
     { addresses: Type.Array(address, { minItems: 1, maxItems: 50, description: 'Who gets it' }) },
     { additionalProperties: false },

@@ -1,11 +1,11 @@
 import Type from 'typebox'
 import { escapeHtml } from '../../../query/formats/html.ts'
-import { type Driver, postJson } from '../driver.ts'
+import { type ContactPointDriver, postJson } from '../driver.ts'
 import { defuse, shorten, textOf } from '../message.ts'
 import { readUrl, urlSetting } from '../url-setting.ts'
 
 /** A card: its text is a little HTML, while a plain message would know mentions such as <users/all>. */
-export const googlechat: Driver = {
+export const googlechat: ContactPointDriver = {
   settings: Type.Object({ url: urlSetting('A webhook of a space') }, { additionalProperties: false }),
   secretFields: ['url'],
   check: ({ url }) => void readUrl('body/settings/url', String(url)),

@@ -1,13 +1,13 @@
 import Type from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
-import { type Driver, postJson } from '../driver.ts'
+import { type ContactPointDriver, postJson } from '../driver.ts'
 import { defuse, type Message, shorten, textOf } from '../message.ts'
 import { readUrl, urlSetting } from '../url-setting.ts'
 
 const api = 'https://slack.com/api/chat.postMessage'
 
 /** https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, or a bot's token and a channel. */
-export const slack: Driver = {
+export const slack: ContactPointDriver = {
   settings: Type.Object(
     {
       url: Type.Optional(urlSetting('An incoming webhook')),

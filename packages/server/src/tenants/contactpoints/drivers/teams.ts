@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { type Driver, postJson } from '../driver.ts'
+import { type ContactPointDriver, postJson } from '../driver.ts'
 import { defuse, type Severity, shorten, textOf } from '../message.ts'
 import { readUrl, urlSetting } from '../url-setting.ts'
 
@@ -11,7 +11,7 @@ const colours: Readonly<Record<Severity, string>> = {
 }
 
 /** An Adaptive Card. Its text runs know no Markdown and no mentions, so there is nothing to escape. */
-export const teams: Driver = {
+export const teams: ContactPointDriver = {
   settings: Type.Object({ url: urlSetting('The address of a workflow') }, { additionalProperties: false }),
   secretFields: ['url'],
   check: ({ url }) => void readUrl('body/settings/url', String(url)),

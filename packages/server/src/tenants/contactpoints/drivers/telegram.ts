@@ -1,12 +1,12 @@
 import Type from 'typebox'
 import { escapeHtml } from '../../../query/formats/html.ts'
-import { type Driver, postJson } from '../driver.ts'
+import { type ContactPointDriver, postJson } from '../driver.ts'
 import { defuse, shorten, textOf } from '../message.ts'
 
 const api = 'https://api.telegram.org'
 
 /** https://core.telegram.org/bots/api#sendmessage; a message has 4096 characters, marks not counted. */
-export const telegram: Driver = {
+export const telegram: ContactPointDriver = {
   settings: Type.Object(
     {
       botToken: Type.String({

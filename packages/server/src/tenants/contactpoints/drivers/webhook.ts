@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import Type from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
-import type { Driver } from '../driver.ts'
+import type { ContactPointDriver } from '../driver.ts'
 import type { Message } from '../message.ts'
 import { readUrl, urlSetting } from '../url-setting.ts'
 
@@ -16,7 +16,7 @@ const reservedHeaders =
   /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|accept-encoding|proxy-.*|webhook-.*)$/i
 
 /** https://www.standardwebhooks.com */
-export const webhook: Driver = {
+export const webhook: ContactPointDriver = {
   settings: Type.Object(
     {
       url: urlSetting('Where the message goes'),

@@ -1,5 +1,5 @@
 import { invalid } from '../../../../kernel/errors.ts'
-import { lexSql, type Token } from '../../../../query/execution/sql-lexer.ts'
+import { lexSql, type SqlToken } from '../../../../query/execution/sql-lexer.ts'
 
 const maxLevels = 100
 const maxDepth = 500
@@ -27,7 +27,7 @@ export function checkDepth(text: string): number {
   const levels: Level[] = [{ closer: '', chain: 0, joins: 0 }]
   let tokens = 0
   let depth = 0
-  let before: Token | undefined
+  let before: SqlToken | undefined
   for (const token of lexSql(text)) {
     tokens++
     checkToken(token)
@@ -40,13 +40,13 @@ export function checkDepth(text: string): number {
   return tokens
 }
 
-function checkToken(token: Token): void {
+function checkToken(token: SqlToken): void {
   if (token.kind === 'parameter') throw invalid('body/source', 'must write parameters as :name, not $1')
   if (token.text === ';') throw invalid('body/source', 'must be one statement')
 }
 
 /** Opens or closes a level, or counts in the one that is open. Returns by how much the depth changes. */
-function step(levels: Level[], token: Token, word: string): number {
+function step(levels: Level[], token: SqlToken, word: string): number {
   const sign = token.kind === 'other' ? token.text : word
   const closer = closers.get(sign)
   if (closer !== undefined) {
@@ -62,7 +62,7 @@ function step(levels: Level[], token: Token, word: string): number {
   return count(level, token, word)
 }
 
-function count(level: Level, token: Token, word: string): number {
+function count(level: Level, token: SqlToken, word: string): number {
   if (token.text === ',' || resetting.has(word)) {
     const { chain } = level
     level.chain = 0

@@ -1,7 +1,8 @@
 /** The thread that parses long texts of tenants' SQL, so that the event loop does not. */
+
+import { lowerThreadPriority } from '../../../../kernel/concurrency/priority.ts'
 import { serveRequests } from '../../../../kernel/concurrency/serve-requests.ts'
-import { stepBack } from '../../../../kernel/concurrency/step-back.ts'
 import { readRelations } from './sql-relations.ts'
 
-stepBack()
+lowerThreadPriority()
 serveRequests(readRelations)

@@ -13,10 +13,10 @@ import {
 import { isSelectNode } from './sql-nodes.ts'
 
 /** Where a query is to run. */
-export type SqlPlace = {
+export type SqlContext = {
   /** Where its unqualified names are. */
   readonly schema: string
-  /** The platform's own database, in which others have tables too. In one of their own, tenants may call functions of their own. */
+  /** The platform's database, in which others have tables too. In an external one, tenants may call functions of their own. */
   readonly isShared: boolean
 }
 
@@ -35,12 +35,18 @@ export const withoutMarkers = (text: string): string => splitMarkers(text).piece
  * Parses the text of a tenant with PostgreSQL's own parser, throws unless it is one SELECT of what is allowed, and answers
  * which tables it names. Names that WITH gives are not among them. Takes about 15 microseconds for each word and sign.
  */
-export async function readRelations({ text, place }: { text: string; place: SqlPlace }): Promise<NamedRelation[]> {
+export async function readRelations({
+  text,
+  context,
+}: {
+  text: string
+  context: SqlContext
+}): Promise<NamedRelation[]> {
   const { pieces } = splitMarkers(text)
   const statements = parse(await loadParser(), pieces.join(placeholder), pieces, text)
   const [first] = statements
   if (!first || statements.length > 1) throw refused('must be one statement')
-  return checkTree(first, place)
+  return checkTree(first, context)
 }
 
 const refused = (message: string) => invalid('body/source', message)
@@ -85,13 +91,13 @@ function placeOf(position: number, pieces: readonly string[], text: string): str
 }
 
 /** By hand and not by recursion: a tree may be deep. */
-function checkTree(root: Node, place: SqlPlace): NamedRelation[] {
+function checkTree(root: Node, context: SqlContext): NamedRelation[] {
   if (!Object.hasOwn(root, 'SelectStmt')) throw refused('must be a SELECT')
   const relations: NamedRelation[] = []
   const withNames = new Set<unknown>()
   const open: Node[] = [root]
   for (let node = open.pop(); node; node = open.pop()) {
-    checkNode(node, place)
+    checkNode(node, context)
     if (isRelation(node)) relations.push({ schema: node.schemaname, name: node.relname })
     if ('ctename' in node) withNames.add(node.ctename)
     open.push(...childrenOf(node))
@@ -121,15 +127,15 @@ function checkKind(kind: string): void {
 }
 
 /** Names are lists of parts everywhere except in relations. */
-function checkNode(node: Node, place: SqlPlace): void {
-  if (isRelation(node)) checkRelation(node, node.relname, place)
-  if (node.funcname) checkFunction(parts(node.funcname), place)
-  if (node.names) checkType(parts(node.names), place)
+function checkNode(node: Node, context: SqlContext): void {
+  if (isRelation(node)) checkRelation(node, node.relname, context)
+  if (node.funcname) checkFunction(parts(node.funcname), context)
+  if (node.names) checkType(parts(node.names), context)
   for (const list of [node.name, node.collname, node.operName, node.useOp]) {
-    if (Array.isArray(list)) checkQualifier(parts(list).slice(0, -1), place)
+    if (Array.isArray(list)) checkQualifier(parts(list).slice(0, -1), context)
   }
   if (Array.isArray(node.method)) checkSampling(parts(node.method))
-  if (node.ColumnRef) checkColumn(parts((node.ColumnRef as Node).fields), place)
+  if (node.ColumnRef) checkColumn(parts((node.ColumnRef as Node).fields), context)
   if (node.A_Indirection) for (const name of parts((node.A_Indirection as Node).indirection)) checkField(name)
 }
 
@@ -139,26 +145,26 @@ function parts(list: unknown): string[] {
   return list.map((item: { String?: { sval?: string } }) => item.String?.sval ?? '')
 }
 
-function checkRelation({ catalogname, schemaname }: Node, name: string, place: SqlPlace): void {
+function checkRelation({ catalogname, schemaname }: Node, name: string, context: SqlContext): void {
   if (catalogname) throw refused('must not name tables of another database')
   if (schemaname === 'pg_catalog') throw closed(schemaname)
-  if (typeof schemaname === 'string') checkQualifier([schemaname], place)
+  if (typeof schemaname === 'string') checkQualifier([schemaname], context)
   if (/^pg_/i.test(name))
     throw refused(`must not read "${shown(name)}": names that begin with pg_ belong to the system`)
 }
 
-function checkFunction(names: string[], place: SqlPlace): void {
+function checkFunction(names: string[], context: SqlContext): void {
   const name = names.at(-1) ?? ''
   const [schema, more] = names.slice(0, -1)
   if (more !== undefined) throw refused('must not call functions of another database')
   // What has a syntax of its own, such as EXTRACT(… FROM …), is a function of pg_catalog to the parser.
   if (schema === undefined || schema === 'pg_catalog' || schema === 'public') {
     if (isKnownFunction(name)) return
-  } else checkQualifier([schema], place)
-  if (!place.isShared && schema !== undefined && schema !== 'pg_catalog' && isOwnFunction(name)) return
+  } else checkQualifier([schema], context)
+  if (!context.isShared && schema !== undefined && schema !== 'pg_catalog' && isOwnFunction(name)) return
   throw refused(
     `The function ${shown(name)} is not available.${didYouMean(name, knownFunctions())} Queries may call SQL's functions of values and PostGIS's of geometries${
-      place.isShared ? '' : ', and functions of this database that are written with their schema'
+      context.isShared ? '' : ', and functions of this database that are written with their schema'
     }; docs/concepts.md says which.`,
   )
 }
@@ -173,25 +179,25 @@ function castNode(cast: Node): Node {
   return isConfiguration ? { arg: cast.arg } : cast
 }
 
-function checkType(names: string[], place: SqlPlace): void {
+function checkType(names: string[], context: SqlContext): void {
   const name = names.at(-1) ?? ''
   const [schema, more] = names.slice(0, -1)
   if (more !== undefined) throw refused('must not use types of another database')
   // int, for one, is pg_catalog.int4 to the parser.
   if (schema === undefined || schema === 'pg_catalog' || schema === 'public') {
     if (isKnownType(name)) return
-  } else checkQualifier([schema], place)
-  if (!place.isShared && schema !== undefined && schema !== 'pg_catalog') return
+  } else checkQualifier([schema], context)
+  if (!context.isShared && schema !== undefined && schema !== 'pg_catalog') return
   throw refused(
     `The type ${shown(name)} is not available.${didYouMean(name, knownTypes)} Queries may use SQL's types of values and PostGIS's of geometries${
-      place.isShared ? '' : ', and types of this database that are written with their schema'
+      context.isShared ? '' : ', and types of this database that are written with their schema'
     }.`,
   )
 }
 
 /** `column`, `table.column`, `schema.table.column`, and a star for any column. */
-function checkColumn(names: string[], place: SqlPlace): void {
-  checkQualifier(names.slice(0, -2), place)
+function checkColumn(names: string[], context: SqlContext): void {
+  checkQualifier(names.slice(0, -2), context)
   names.slice(1).forEach(checkField)
 }
 
@@ -205,7 +211,7 @@ function checkSampling(names: string[]): void {
 }
 
 /** Operators and collations of pg_catalog are SQL's own. */
-function checkQualifier(schemas: readonly string[], { schema: own }: SqlPlace): void {
+function checkQualifier(schemas: readonly string[], { schema: own }: SqlContext): void {
   const found = schemas.find((name) => name !== 'pg_catalog' && isClosedSchema(name, own))
   if (found !== undefined) throw closed(found)
 }

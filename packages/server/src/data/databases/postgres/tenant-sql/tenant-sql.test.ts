@@ -5,12 +5,12 @@ import { breakOuts } from '../../../../../testing/break-outs.ts'
 import { ApiError } from '../../../../kernel/errors.ts'
 import { lexSql } from '../../../../query/execution/sql-lexer.ts'
 import { checkDepth } from './sql-depth.ts'
-import type { SqlPlace } from './sql-relations.ts'
+import type { SqlContext } from './sql-relations.ts'
 import { checkTenantSql, relationsOf } from './tenant-sql.ts'
 
 await loadModule()
 
-const shared: SqlPlace = { schema: 'app_00000000000000000000000000000001', isShared: true }
+const shared: SqlContext = { schema: 'app_00000000000000000000000000000001', isShared: true }
 const check = (text: string): Promise<void> => checkTenantSql(text, shared)
 
 const isRefusal = (pattern: RegExp) => (error: unknown) =>
@@ -88,12 +88,12 @@ test('the application’s own schema may be written, and PostgreSQL’s where th
 })
 
 test('in a database of their own, tenants call functions and use types of their own by schema', async () => {
-  const place: SqlPlace = { schema: 'public', isShared: false }
+  const context: SqlContext = { schema: 'public', isShared: false }
   const good = [
     "SELECT public.my_area(geom), gis.label(name), 'happy'::public.mood FROM gis.roads",
     'SELECT * FROM app_data.roads',
   ]
-  for (const text of good) await assert.doesNotReject(checkTenantSql(text, place), text)
+  for (const text of good) await assert.doesNotReject(checkTenantSql(text, context), text)
   for (const text of good.slice(0, 1)) await assert.rejects(check(text), isRefusal(/not available/), text)
   const bad: [string, RegExp][] = [
     ['SELECT my_area(geom) FROM roads', /written with their schema/],
@@ -105,7 +105,7 @@ test('in a database of their own, tenants call functions and use types of their 
     ['SELECT svc.f(1)', /schema svc: it cannot be read/],
     ['SELECT 16::regtype', /The type regtype is not available/],
   ]
-  for (const [text, pattern] of bad) await assert.rejects(checkTenantSql(text, place), isRefusal(pattern), text)
+  for (const [text, pattern] of bad) await assert.rejects(checkTenantSql(text, context), isRefusal(pattern), text)
 })
 
 test('the tables that a query names are known, but for what WITH names', async () => {

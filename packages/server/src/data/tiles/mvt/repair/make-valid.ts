@@ -1,6 +1,6 @@
 // Makes polygons valid on the integer grid of a tile, by snap rounding and the winding rule.
 
-import { clearParts, createShape, endPart, reserveNumbers, type Shape, shapeKind, type Window } from '../shape.ts'
+import { clearParts, createShape, endPart, reserveNumbers, shapeKind, type TileShape, type Window } from '../shape.ts'
 import { createEdges, reserveEdges, span } from './edges.ts'
 import { nodeEdges } from './noding.ts'
 import { fault, findFaults, type PolygonFaults, putRingEdges } from './polygon-faults.ts'
@@ -19,7 +19,7 @@ const overlapping = createShape()
  * ring, nothing covered twice. A polygon covers what an odd number of its rings is around, which is what ST_MakeValid makes of
  * it; several polygons cover what any of them does. A valid shape comes back as it is, another one until the next call.
  */
-export function makeValid(shape: Shape, window: Window): Shape {
+export function makeValid(shape: TileShape, window: Window): TileShape {
   const isTriangle = shape.parts === 1 && shape.ends[0] - shape.starts[0] <= 6
   const faults = isTriangle ? undefined : findFaults(shape, window)
   if (!faults?.found) return shape
@@ -32,7 +32,7 @@ export function makeValid(shape: Shape, window: Window): Shape {
 }
 
 /** The polygons with each that is at odds with itself drawn anew, by the even-odd rule. */
-function untangle(shape: Shape, { least }: Window, { polygonOf, faults }: PolygonFaults): Shape {
+function untangle(shape: TileShape, { least }: Window, { polygonOf, faults }: PolygonFaults): TileShape {
   startPolygons(untangled)
   for (let part = 0; part < shape.parts; ) {
     const polygon = polygonOf[part]
@@ -46,7 +46,7 @@ function untangle(shape: Shape, { least }: Window, { polygonOf, faults }: Polygo
 }
 
 /** The polygons with those that overlap as one. */
-function unite(shape: Shape, { least }: Window, { polygonOf, faults }: PolygonFaults): Shape {
+function unite(shape: TileShape, { least }: Window, { polygonOf, faults }: PolygonFaults): TileShape {
   startPolygons(united)
   startPolygons(overlapping)
   for (let part = 0; part < shape.parts; part++) {
@@ -57,7 +57,7 @@ function unite(shape: Shape, { least }: Window, { polygonOf, faults }: PolygonFa
   return united
 }
 
-function startPolygons(shape: Shape): void {
+function startPolygons(shape: TileShape): void {
   clearParts(shape)
   shape.kind = shapeKind.polygons
 }
@@ -65,7 +65,7 @@ function startPolygons(shape: Shape): void {
 const redrawn = createEdges()
 
 /** Adds what some parts cover to a shape; where they cross each other too often to be untangled, the parts as they are. */
-function redraw(shape: Shape, start: number, end: number, least: number, rule: FillRule, into: Shape): void {
+function redraw(shape: TileShape, start: number, end: number, least: number, rule: FillRule, into: TileShape): void {
   redrawn.count = 0
   holes.clear()
   for (let part = start; part < end; part++) {
@@ -83,7 +83,7 @@ function redraw(shape: Shape, start: number, end: number, least: number, rule: F
 const holes = new Map<number, number>()
 
 /** A hole that is there twice is cut out once. */
-function isRepeatedHole({ xy, starts, ends, isHole }: Shape, part: number): boolean {
+function isRepeatedHole({ xy, starts, ends, isHole }: TileShape, part: number): boolean {
   if (isHole[part] === 0) return false
   const start = starts[part]
   const place = xy[start] * span + xy[start + 1]
@@ -97,7 +97,7 @@ function isRepeatedHole({ xy, starts, ends, isHole }: Shape, part: number): bool
   return true
 }
 
-function copyParts({ xy, starts, ends, isHole }: Shape, start: number, end: number, into: Shape): void {
+function copyParts({ xy, starts, ends, isHole }: TileShape, start: number, end: number, into: TileShape): void {
   for (let part = start; part < end; part++) {
     const from = starts[part]
     const length = ends[part] - from

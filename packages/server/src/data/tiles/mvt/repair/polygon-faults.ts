@@ -1,4 +1,4 @@
-import type { Shape, Window } from '../shape.ts'
+import type { TileShape, Window } from '../shape.ts'
 import { edgeBelow, fewEdges, indexEdges, visitPairs } from './edge-grid.ts'
 import { createEdges, type Edges, putEdge, reserveEdges, sideOf, span } from './edges.ts'
 import { isPlainAtSamples } from './sampled-winding.ts'
@@ -48,7 +48,7 @@ function emptyArrays(capacity: number): Pick<Rings, 'polygonOf' | 'firstEdge' | 
 export type PolygonFaults = Pick<Rings, 'polygonOf' | 'faults' | 'found' | 'polygons'>
 
 /** Undefined where there are too many pairs to look at. What it answers is true until the next call. */
-export function findFaults(shape: Shape, window: Window): PolygonFaults | undefined {
+export function findFaults(shape: TileShape, window: Window): PolygonFaults | undefined {
   collectEdges(shape, window)
   if (!visitPairs(rings.edges, comparePair)) return undefined
   judgeContacts(shape.parts)
@@ -61,7 +61,7 @@ export function findFaults(shape: Shape, window: Window): PolygonFaults | undefi
   return rings
 }
 
-function collectEdges({ xy, length, parts, starts, ends, isHole }: Shape, { least, most }: Window): void {
+function collectEdges({ xy, length, parts, starts, ends, isHole }: TileShape, { least, most }: Window): void {
   const { edges } = rings
   if (rings.faults.length < parts) Object.assign(rings, emptyArrays(parts * 2))
   rings.most = most - least
@@ -227,7 +227,7 @@ let order = new Float64Array(64)
 const ringUnit = 1 << 26
 
 /** Holes lie inside their outer ring and in no other hole; outer rings lie in no other polygon. */
-function checkNesting({ parts, isHole }: Shape): void {
+function checkNesting({ parts, isHole }: TileShape): void {
   const { edges, container } = rings
   if (order.length < parts) order = new Float64Array(parts * 2)
   for (let ring = 0; ring < parts; ring++) {

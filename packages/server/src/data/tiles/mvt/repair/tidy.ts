@@ -1,4 +1,4 @@
-import { type Shape, shapeKind, type Window } from '../shape.ts'
+import { shapeKind, type TileShape, type Window } from '../shape.ts'
 import { makeValid } from './make-valid.ts'
 
 /**
@@ -7,7 +7,7 @@ import { makeValid } from './make-valid.ts'
  * rings of positive area and holes of negative. Undefined when nothing is left. The coordinates are small integers, so all of
  * this is exact.
  */
-export function tidyShape(shape: Shape, window: Window): Shape | undefined {
+export function tidyShape(shape: TileShape, window: Window): TileShape | undefined {
   let tidy = shape
   if (shape.kind === shapeKind.lines) tidyLines(shape)
   else if (shape.kind === shapeKind.polygons) {
@@ -19,7 +19,7 @@ export function tidyShape(shape: Shape, window: Window): Shape | undefined {
   return tidy.parts > 0 ? tidy : undefined
 }
 
-function tidyLines(shape: Shape): void {
+function tidyLines(shape: TileShape): void {
   const { xy, starts, ends } = shape
   let kept = 0
   for (let part = 0; part < shape.parts; part++) {
@@ -68,7 +68,7 @@ const collapsed = -2
 const unseen = -3
 
 /** `windowArea` is twice the area of the window. */
-function tidyPolygons(shape: Shape, windowArea: number): void {
+function tidyPolygons(shape: TileShape, windowArea: number): void {
   const { xy, starts, ends, isHole } = shape
   let kept = 0
   /** Where the outer ring of the polygon at hand is. */
@@ -92,10 +92,11 @@ function tidyPolygons(shape: Shape, windowArea: number): void {
   keepWindowOnly(shape, windowArea)
 }
 
-const absenceOf = ({ starts, ends }: Shape, part: number): number => (starts[part] === ends[part] ? absent : collapsed)
+const absenceOf = ({ starts, ends }: TileShape, part: number): number =>
+  starts[part] === ends[part] ? absent : collapsed
 
 /** Stores a ring as a part, turned as it has to be. */
-function keepRing(shape: Shape, part: number, start: number, end: number, isHole: boolean): void {
+function keepRing(shape: TileShape, part: number, start: number, end: number, isHole: boolean): void {
   const area = doubleArea(shape.xy, start, end)
   if (area !== 0 && area > 0 === isHole) reverse(shape.xy, start, end)
   shape.starts[part] = start
@@ -114,14 +115,14 @@ function isThin(xy: Float64Array, start: number, end: number): boolean {
   return Math.abs(doubleArea(xy, start, end)) <= 4 * length
 }
 
-function isWindowRing({ xy, starts, ends }: Shape, part: number, windowArea: number): boolean {
+function isWindowRing({ xy, starts, ends }: TileShape, part: number, windowArea: number): boolean {
   const start = starts[part]
   const end = ends[part]
   return end - start === windowLength && Math.abs(doubleArea(xy, start, end)) === windowArea
 }
 
 /** What else there is, is not seen beside a polygon that is all of the window. */
-function keepWindowOnly(shape: Shape, windowArea: number): void {
+function keepWindowOnly(shape: TileShape, windowArea: number): void {
   const { starts, ends, isHole, parts } = shape
   for (let part = 0; part < parts && parts > 1; part++) {
     const hasHoles = part + 1 < parts && isHole[part + 1] > 0

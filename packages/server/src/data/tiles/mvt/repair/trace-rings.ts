@@ -1,4 +1,4 @@
-import { endPart, reserveNumbers, type Shape } from '../shape.ts'
+import { endPart, reserveNumbers, type TileShape } from '../shape.ts'
 import { span, spanBits, steepness } from './edges.ts'
 import { insideIs, type Subdivision } from './subdivision.ts'
 
@@ -25,7 +25,7 @@ let ringOf = new Int32Array(1024)
 let placeOf = new Int32Array(1024)
 
 /** Adds the polygons to the shape, moved by `shift`: each outer ring with its holes behind it. */
-export function traceRings(subdivision: Subdivision, shift: number, into: Shape): void {
+export function traceRings(subdivision: Subdivision, shift: number, into: TileShape): void {
   indexStarts(subdivision)
   const rings: Ring[] = []
   for (let at = 0; at < startCount; at++) {
@@ -178,7 +178,7 @@ function giveToOuter({ beneath, inside }: Subdivision, rings: readonly Ring[], h
   if (ring && !ring.isHole) ring.holes.push(hole)
 }
 
-function putRing({ xy, isHole }: Ring, shift: number, into: Shape): void {
+function putRing({ xy, isHole }: Ring, shift: number, into: TileShape): void {
   const target = reserveNumbers(into, xy.length)
   const from = into.length
   for (let index = 0; index < xy.length; index++) target[from + index] = xy[index] + shift

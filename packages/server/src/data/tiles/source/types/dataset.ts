@@ -10,16 +10,16 @@ import type { MadeTile } from '../../workers/tile-job.ts'
 import { layerOf } from '../dataset-layer.ts'
 import { detectDataset } from '../detect-coverage.ts'
 import { readTileSettings } from '../tile-settings.ts'
-import type { TileMeans, TileSourceType } from '../tile-source-type.ts'
+import type { TileSourceContext, TileSourceType } from '../tile-source-type.ts'
 import { digestVersion } from '../tile-version.ts'
 
 export const datasetType: TileSourceType = {
   checkReach,
-  async resolve(means, applicationId, source) {
-    layerOf(await ownDataset(means, applicationId, source))
+  async resolve(context, applicationId, source) {
+    layerOf(await ownDataset(context, applicationId, source))
   },
-  detect: async (means, applicationId, source, signal) =>
-    detectDataset(means.data, await ownDataset(means, applicationId, source), signal),
+  detect: async (context, applicationId, source, signal) =>
+    detectDataset(context.data, await ownDataset(context, applicationId, source), signal),
   async load({ data }, source, revision) {
     const dataset = await data.find(source.applicationId, source.source)
     if (!dataset) throw lostDataset()
@@ -33,14 +33,14 @@ export const datasetType: TileSourceType = {
     return { source, version, lastChange, name, layer, parameters, ...(overview && { overview }) }
   },
   async makeTile(makers, source, { tile, extension, parameters, tree }, compression, signal) {
-    const request = { tile, parameters, given: tree, asGeoJson: extension === 'geojson', compression }
+    const request = { tile, parameters, inputs: tree, asGeoJson: extension === 'geojson', compression }
     const { made, features } = await makeDatasetTile(makers, source, request, signal)
     reportMade(made)
     return { forms: formsOf(made, compression), etag: made.etag, features }
   },
 }
 
-async function ownDataset({ data }: TileMeans, applicationId: string, id: string): Promise<Dataset> {
+async function ownDataset({ data }: TileSourceContext, applicationId: string, id: string): Promise<Dataset> {
   const dataset = await data.find(applicationId, id)
   if (!dataset) throw absentDataset()
   return dataset

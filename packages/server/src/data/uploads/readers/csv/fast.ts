@@ -8,12 +8,12 @@ import {
 import { readPlainNumber } from '../../../../query/geometry/encoding/plain-number.ts'
 import { readPlainWkt } from '../../../../query/geometry/encoding/wkt-plain.ts'
 import { type RowWriter, writeFloat8, writeInt4, writeNull, writePart, writeValue } from '../engine/copy-binary.ts'
-import type { Shape } from '../engine/reading.ts'
+import type { RecordShape } from '../engine/reading.ts'
 import { daysIn } from '../engine/temporal.ts'
 import { kind } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
-import type { GeometryPlace } from '../table/geometry-cell.ts'
-import type { Table } from '../table/table.ts'
+import type { GeometryColumns } from '../table/geometry-cell.ts'
+import type { TabularLayer } from '../table/table.ts'
 import type { RowWindow } from './rows.ts'
 
 /** What was found in a cell. */
@@ -23,7 +23,7 @@ const found = { nothing: 0, text: 1, integer: 2, float: 3, date: 4 } as const
 export type FastRow = {
   /** Reads the row at the window's place; false where it is not plain, and nothing done. */
   read(writer: GeometryWriter): boolean
-  shape(): Shape
+  shape(): RecordShape
   kindsOf(place: number, known: number): number
   write(rows: RowWriter, place: number, type: FieldType): void
   place(): { line: number; written?: string }
@@ -31,7 +31,7 @@ export type FastRow = {
 
 type Row = {
   readonly window: RowWindow
-  readonly geometry: GeometryPlace
+  readonly geometry: GeometryColumns
   readonly delimiter: number
   /** The bytes that end a cell without quotes, those that should not be in one among them. */
   readonly stops: Uint8Array
@@ -45,7 +45,7 @@ type Row = {
   /** Reads rows with a geometry in text only. */
   readonly textColumn: number
   line: number
-  shape: Shape
+  shape: RecordShape
 }
 
 // As constants of this module: V8 does not fold imported ones.
@@ -54,7 +54,7 @@ const { carriageReturn, comma, lineFeed, nine, quote } = codes
 /** Reads plain rows straight from the bytes of the file: without text, about four times as fast. */
 export function createFastRow(
   window: RowWindow,
-  { layout, columns }: Table,
+  { layout, columns }: TabularLayer,
   delimiter: string,
   kindsOf: (cell: string) => number,
 ): FastRow | undefined {
@@ -99,7 +99,7 @@ export function createFastRow(
   }
 }
 
-function createRow(window: RowWindow, geometry: GeometryPlace, delimiter: string, width: number): Row {
+function createRow(window: RowWindow, geometry: GeometryColumns, delimiter: string, width: number): Row {
   const code = delimiter.charCodeAt(0)
   const stops = [code, quote, lineFeed, carriageReturn, 0]
   return {

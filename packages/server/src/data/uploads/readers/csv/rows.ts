@@ -3,10 +3,10 @@ import { ReadFault } from '../reader.ts'
 import { wholeCharacters } from '../text/text-encoding.ts'
 
 /** One cell: null when nothing at all is there, text (maybe empty) otherwise. */
-export type Cell = string | null
+export type CsvCell = string | null
 
 /** Rows, and the line on which each begins. */
-export type RowBatch = { rows: readonly (readonly Cell[])[]; lines: readonly number[] }
+export type RowBatch = { rows: readonly (readonly CsvCell[])[]; lines: readonly number[] }
 
 type Text = { text: string; isLast: boolean; delimiter: string; line: number }
 
@@ -46,13 +46,13 @@ export function rowsOfPiece(window: RowWindow, delimiter: string, least: number)
 }
 
 /** The rows of a piece of text; a row cut off by its end is left out. */
-export function rowsOf(text: string, delimiter: string): Cell[][] {
+export function rowsOf(text: string, delimiter: string): CsvCell[][] {
   return takeRows({ text, isLast: false, delimiter, line: 1 }).rows
 }
 
 /** Takes all whole rows off the text. */
-function takeRows(state: Text): RowBatch & { rows: Cell[][] } {
-  const rows: Cell[][] = []
+function takeRows(state: Text): RowBatch & { rows: CsvCell[][] } {
+  const rows: CsvCell[][] = []
   const lines: number[] = []
   let at = 0
   for (;;) {
@@ -91,17 +91,17 @@ function afterLineEnd(text: string, at: number): number {
   return at < text.length ? at + 1 : at
 }
 
-function plainRow(line: string, delimiter: string): Cell[] {
-  const cells: Cell[] = line.split(delimiter)
+function plainRow(line: string, delimiter: string): CsvCell[] {
+  const cells: CsvCell[] = line.split(delimiter)
   const mayBeEmpty = line.startsWith(delimiter) || line.endsWith(delimiter) || line.includes(delimiter + delimiter)
   if (!mayBeEmpty && line !== '') return cells
   return cells.map((cell) => (cell === '' ? null : cell))
 }
 
 /** A row with quotes, which may hold delimiters and line ends. */
-function quotedRow(state: Text, start: number): { cells: Cell[]; end: number } | 'incomplete' {
+function quotedRow(state: Text, start: number): { cells: CsvCell[]; end: number } | 'incomplete' {
   const { text, delimiter } = state
-  const cells: Cell[] = []
+  const cells: CsvCell[] = []
   let at = start
   for (;;) {
     const cell = text[at] === '"' ? quotedCell(state, at) : plainCell(state, at)
@@ -113,7 +113,7 @@ function quotedRow(state: Text, start: number): { cells: Cell[]; end: number } |
   }
 }
 
-type FoundCell = { cell: Cell; end: number } | 'incomplete'
+type FoundCell = { cell: CsvCell; end: number } | 'incomplete'
 
 function plainCell({ text, delimiter, isLast }: Text, start: number): FoundCell {
   let end = start

@@ -3,7 +3,7 @@ import { allocate } from '../../../../query/geometry/encoding/byte-writer.ts'
 import { ReadFault } from '../reader.ts'
 
 /** Where bytes come from: a file, or one in an archive, which can be read only forward. */
-export type ByteSource = {
+export type InputBytes = {
   readonly size: number
   /** Reads what there is from this position on, at most as much as there is room for. 0 at the end. */
   read(room: Buffer, position: number): Promise<number>
@@ -14,7 +14,7 @@ export type ByteSource = {
 
 /** A part of a file in memory, which moves forward. `view` and `bytes` cover the same memory. */
 export type ByteWindow = {
-  readonly source: ByteSource
+  readonly source: InputBytes
   readonly fileSize: number
   bytes: Buffer
   view: DataView
@@ -26,13 +26,13 @@ export type ByteWindow = {
 const windowBytes = 1024 * 1024
 
 /** A window on a file by its path, or on whatever is opened. */
-export async function openWindow(file: string | (() => Promise<ByteSource>)): Promise<ByteWindow> {
+export async function openWindow(file: string | (() => Promise<InputBytes>)): Promise<ByteWindow> {
   const source = await (typeof file === 'string' ? openFile(file) : file())
   const { size } = source
   return { source, fileSize: size, ...allocate(Math.min(windowBytes, Math.max(size, 64))), start: 0, filled: 0 }
 }
 
-async function openFile(file: string): Promise<ByteSource> {
+async function openFile(file: string): Promise<InputBytes> {
   const handle = await open(file)
   const { size } = await handle.stat()
   return {

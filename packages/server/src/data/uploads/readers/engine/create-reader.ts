@@ -2,9 +2,17 @@ import { createGeometryWriter, type GeometryWriter } from '../../../../query/geo
 import { release } from '../../reader-process/memory.ts'
 import { asReadFault, type EncodedColumn, type FieldType, type PassOptions, type Reader, ReadFault } from '../reader.ts'
 import { beginRow, createRowWriter, type RowWriter, takeChunk, writeInt8, writeNull, writePart } from './copy-binary.ts'
-import { createFindings, type Findings, isStill, type Known, knownBy, noteRecord, noteSkipped } from './findings.ts'
+import {
+  createFindings,
+  type Findings,
+  type GuessedLayer,
+  guessLayer,
+  isStill,
+  noteRecord,
+  noteSkipped,
+} from './findings.ts'
 import { demandFewSkipped, isInDegrees, outsideDegrees, type RowFault, type RowRules } from './impossible-rows.ts'
-import type { Field, Reading, ReadingOptions, Shape } from './reading.ts'
+import type { Reading, ReadingOptions, RecordField, RecordShape } from './reading.ts'
 
 /** The layers of a file, each of which can be read any number of times. */
 export type LayerSource = {
@@ -33,7 +41,7 @@ export function createReader(source: LayerSource): Reader {
   }
   const mayBeBounded = rules !== undefined && (rules.sourceSrid ?? worldDegrees) === worldDegrees
   const look = async (state: LayerState, isBounded: boolean, options: PassOptions, isGuess = false): Promise<Pass> => {
-    const reading = await source.open(state.name, { signal: options.signal, before: state.known?.facts })
+    const reading = await source.open(state.name, { signal: options.signal, before: state.guessedLayer?.facts })
     const pass = createPass(reading, createFindings(), isBounded)
     for await (const _ of chunksOf(pass, options, isGuess));
     return pass
@@ -45,21 +53,21 @@ export function createReader(source: LayerSource): Reader {
     return state.isBounded === mayBeBounded ? pass : look(state, false, options, true)
   }
   /** All of the layer was read: that its coordinates are degrees was believed of its beginning. */
-  const complete = async (state: LayerState, pass: Pass, options: PassOptions): Promise<Known> => {
-    const { found } = pass
-    if (state.isBounded && found.skipped.count > 0 && !areDegrees(pass)) {
+  const complete = async (state: LayerState, pass: Pass, options: PassOptions): Promise<GuessedLayer> => {
+    const { findings } = pass
+    if (state.isBounded && findings.skipped.count > 0 && !areDegrees(pass)) {
       state.isBounded = false
       return complete(state, await look(state, false, options), options)
     }
-    demandLoadable(state.name, found, rules, layers.length > 1)
+    demandLoadable(state.name, findings, rules, layers.length > 1)
     return learn(state, pass)
   }
   async function* load(layer: string, columns: readonly EncodedColumn[], options: PassOptions) {
     const state = stateOf(layer)
-    const { known, isBounded = false } = state
-    if (!known) throw new Error('A layer is scanned or guessed before it is read')
-    const reading = await source.open(layer, { signal: options.signal, before: known.facts })
-    const pass = createPass(reading, createFindings(known.found), isBounded, { columns, known })
+    const { guessedLayer, isBounded = false } = state
+    if (!guessedLayer) throw new Error('A layer is scanned or guessed before it is read')
+    const reading = await source.open(layer, { signal: options.signal, before: guessedLayer.facts })
+    const pass = createPass(reading, createFindings(guessedLayer.findings), isBounded, { columns, guessedLayer })
     yield* chunksOf(pass, options)
     return { state, pass }
   }
@@ -69,21 +77,21 @@ export function createReader(source: LayerSource): Reader {
     async scan(layer, options) {
       const state = stateOf(layer)
       if (mayBeBounded && state.isBounded === undefined) await lookFirst(state, { signal: options.signal })
-      const known = await complete(state, await look(state, state.isBounded === true, options), options)
-      return known.layer
+      const guessedLayer = await complete(state, await look(state, state.isBounded === true, options), options)
+      return guessedLayer.layer
     },
     async guess(layer, options) {
       const state = stateOf(layer)
       const pass = await lookFirst(state, options)
-      return pass.found.featureCount === 0 ? undefined : learn(state, pass).layer
+      return pass.findings.featureCount === 0 ? undefined : learn(state, pass).layer
     },
     encode: load,
     async *load(layer, columns, options) {
       const { state, pass } = yield* load(layer, columns, options)
-      const before = state.known?.facts.encoding
-      const known = await complete(state, pass, options)
-      const isSame = state.isBounded === pass.isBounded && state.known?.facts.encoding === before
-      return { layer: known.layer, isAsGuessed: isSame && pass.rows?.isOver === false }
+      const before = state.guessedLayer?.facts.encoding
+      const guessedLayer = await complete(state, pass, options)
+      const isSame = state.isBounded === pass.isBounded && state.guessedLayer?.facts.encoding === before
+      return { layer: guessedLayer.layer, isAsGuessed: isSame && pass.rows?.isOver === false }
     },
     close: async () => source.close?.(),
   }
@@ -92,25 +100,25 @@ export function createReader(source: LayerSource): Reader {
 /** What is known of a layer by the readings so far. */
 type LayerState = {
   readonly name: string
-  known: Known | undefined
+  guessedLayer: GuessedLayer | undefined
   /** Whether records outside degrees are skipped; undefined until the first ones were seen. */
   isBounded: boolean | undefined
 }
 
-const createState = (name: string): LayerState => ({ name, known: undefined, isBounded: undefined })
+const createState = (name: string): LayerState => ({ name, guessedLayer: undefined, isBounded: undefined })
 
-function learn(state: LayerState, { reading, found, geometry }: Pass): Known {
-  state.known = knownBy(state.name, reading, found, geometry.closedRings)
-  return state.known
+function learn(state: LayerState, { reading, findings, geometry }: Pass): GuessedLayer {
+  state.guessedLayer = guessLayer(state.name, reading, findings, geometry.closedRings)
+  return state.guessedLayer
 }
 
 /** Most of the records can be in degrees, and the file does not say that they are not. */
-function areDegrees({ reading, found }: Pass): boolean {
-  return (reading.facts().srid ?? worldDegrees) === worldDegrees && found.featureCount > found.skipped.count
+function areDegrees({ reading, findings }: Pass): boolean {
+  return (reading.facts().srid ?? worldDegrees) === worldDegrees && findings.featureCount > findings.skipped.count
 }
 
-function demandLoadable(layer: string, found: Findings, rules: RowRules = {}, isOneOfMany: boolean): void {
-  const { skipped, invalid, featureCount } = found
+function demandLoadable(layer: string, findings: Findings, rules: RowRules = {}, isOneOfMany: boolean): void {
+  const { skipped, invalid, featureCount } = findings
   if (featureCount + skipped.count === 0)
     throw new ReadFault('no_features', 'There are no features in the file.', { layer })
   demandFewSkipped(skipped, featureCount, rules, isOneOfMany ? layer : undefined)
@@ -121,14 +129,14 @@ function demandLoadable(layer: string, found: Findings, rules: RowRules = {}, is
 type Pass = {
   readonly reading: Reading
   readonly geometry: GeometryWriter
-  readonly found: Findings
+  readonly findings: Findings
   readonly isBounded: boolean
   readonly rows: Rows | undefined
 }
 
 type Rows = {
   readonly writer: RowWriter
-  readonly known: Known
+  readonly guessedLayer: GuessedLayer
   /** Negative places are those of the key and the geometry. */
   readonly columns: readonly { readonly place: number; readonly type: FieldType }[]
   /** What was known has turned out wrong: nothing more is written. */
@@ -139,24 +147,24 @@ const special = { fid: -1, geometry: -2, none: -3 } as const
 
 function createPass(
   reading: Reading,
-  found: Findings,
+  findings: Findings,
   isBounded: boolean,
-  wanted?: { columns: readonly EncodedColumn[]; known: Known },
+  wanted?: { columns: readonly EncodedColumn[]; guessedLayer: GuessedLayer },
 ): Pass {
   const geometry = createGeometryWriter(wanted?.columns.find((column) => column.kind === 'geometry'))
-  return { reading, geometry, found, isBounded, rows: wanted && createRows(wanted.columns, wanted.known) }
+  return { reading, geometry, findings, isBounded, rows: wanted && createRows(wanted.columns, wanted.guessedLayer) }
 }
 
-function createRows(wanted: readonly EncodedColumn[], known: Known): Rows {
+function createRows(wanted: readonly EncodedColumn[], guessedLayer: GuessedLayer): Rows {
   const columns = wanted.map((column) =>
     column.kind === 'field'
-      ? { place: placeOf(known.fields, column.field), type: column.type }
+      ? { place: placeOf(guessedLayer.fields, column.field), type: column.type }
       : { place: special[column.kind], type: 'binary' as const },
   )
-  return { writer: createRowWriter(), known, columns, isOver: false }
+  return { writer: createRowWriter(), guessedLayer, columns, isOver: false }
 }
 
-const placeOf = (fields: readonly Field[], index: number): number => fields[index]?.place ?? special.none
+const placeOf = (fields: readonly RecordField[], index: number): number => fields[index]?.place ?? special.none
 
 /** Reads the layer, or as much as a guess needs; yields the rows, where any are wanted. */
 async function* chunksOf(pass: Pass, options: PassOptions, isGuess = false): AsyncGenerator<Buffer> {
@@ -194,11 +202,11 @@ async function* readAll(pass: Pass, options: PassOptions, isEnough: () => boolea
   }
 }
 
-function guessLimit({ found, geometry }: Pass): () => boolean {
+function guessLimit({ findings, geometry }: Pass): () => boolean {
   let left = guessed.geometryBytes
   return () => {
     left -= geometry.length
-    return left < 0 || found.featureCount + found.skipped.count >= guessed.records
+    return left < 0 || findings.featureCount + findings.skipped.count >= guessed.records
   }
 }
 
@@ -208,22 +216,23 @@ function tellProgress(reading: Reading, { signal, onProgress }: PassOptions): vo
 }
 
 /** Takes the record at hand into account, and writes it where what was known is right for it. */
-function takeRecord({ reading, geometry, found, isBounded, rows }: Pass, shape: Shape): void {
+function takeRecord({ reading, geometry, findings, isBounded, rows }: Pass, shape: RecordShape): void {
   const isOutside = isBounded && isGeometry(shape) && !isInDegrees(geometry.box)
   if (typeof shape === 'object' || isOutside) {
-    noteSkipped(found, typeof shape === 'object' ? shape : outsideFault(reading, geometry))
+    noteSkipped(findings, typeof shape === 'object' ? shape : outsideFault(reading, geometry))
     return
   }
-  noteRecord(found, reading, shape, geometry)
+  noteRecord(findings, reading, shape, geometry)
   if (!rows || rows.isOver) return
-  if (found.isNews) {
-    found.isNews = false
-    rows.isOver = !isStill(rows.known, found, reading)
+  if (findings.isNews) {
+    findings.isNews = false
+    rows.isOver = !isStill(rows.guessedLayer, findings, reading)
   }
-  if (!rows.isOver) writeRow(rows, reading, found.featureCount, isGeometry(shape) ? geometry : undefined)
+  if (!rows.isOver) writeRow(rows, reading, findings.featureCount, isGeometry(shape) ? geometry : undefined)
 }
 
-const isGeometry = (shape: Shape): boolean => shape !== 'missing' && shape !== 'invalid' && typeof shape === 'string'
+const isGeometry = (shape: RecordShape): boolean =>
+  shape !== 'missing' && shape !== 'invalid' && typeof shape === 'string'
 
 function outsideFault(reading: Reading, { box }: GeometryWriter): RowFault {
   const outside = outsideDegrees(box)

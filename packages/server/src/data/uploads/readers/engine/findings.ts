@@ -2,7 +2,7 @@ import { type GeometryWriter, widenExtent } from '../../../../query/geometry/enc
 import type { Extent, GeometryType } from '../../../../query/geometry/geometry-type.ts'
 import { maxFields, type ScannedLayer, type Warning } from '../reader.ts'
 import { createSkippedRows, type RowFault, type SkippedRows, skippedWarnings, skipRow } from './impossible-rows.ts'
-import type { Facts, Field, Reading, Shape } from './reading.ts'
+import type { LayerFacts, Reading, RecordField, RecordShape } from './reading.ts'
 
 /** What is known of the records read so far. */
 export type Findings = {
@@ -46,17 +46,17 @@ export function noteSkipped({ skipped, featureCount }: Findings, fault: RowFault
 
 /** Takes the record at hand into account. */
 export function noteRecord(
-  found: Findings,
+  findings: Findings,
   reading: Reading,
-  shape: Exclude<Shape, RowFault>,
+  shape: Exclude<RecordShape, RowFault>,
   geometry: GeometryWriter,
 ): void {
-  found.featureCount++
-  const { kinds } = found
+  findings.featureCount++
+  const { kinds } = findings
   const { places } = reading
-  if (places.length > found.placeCount) {
-    found.placeCount = places.length
-    found.isNews = true
+  if (places.length > findings.placeCount) {
+    findings.placeCount = places.length
+    findings.isNews = true
   }
   for (let index = 0; index < places.length; index++) {
     const place = places[index] as number
@@ -64,46 +64,46 @@ export function noteRecord(
     const seen = known | reading.kindsOf(place, known)
     if (seen === known) continue
     kinds[place] = seen
-    found.isNews = true
+    findings.isNews = true
   }
-  if (shape === 'missing') found.missingCount++
+  if (shape === 'missing') findings.missingCount++
   else if (shape === 'invalid') {
-    skipRow(found.invalid, { feature: found.featureCount + found.skipped.count, problem: 'no geometry' })
-  } else noteGeometry(found, shape, geometry)
+    skipRow(findings.invalid, { feature: findings.featureCount + findings.skipped.count, problem: 'no geometry' })
+  } else noteGeometry(findings, shape, geometry)
 }
 
-function noteGeometry(found: Findings, type: GeometryType, { sawZ, box }: GeometryWriter): void {
-  found.extent = widenExtent(found.extent, box)
-  if (found.types.has(type) && (found.hasZ || !sawZ)) return
-  found.types.add(type)
-  found.hasZ ||= sawZ
-  found.isNews = true
+function noteGeometry(findings: Findings, type: GeometryType, { sawZ, box }: GeometryWriter): void {
+  findings.extent = widenExtent(findings.extent, box)
+  if (findings.types.has(type) && (findings.hasZ || !sawZ)) return
+  findings.types.add(type)
+  findings.hasZ ||= sawZ
+  findings.isNews = true
 }
 
 /** What a layer was found to be. */
-export type Known = {
-  readonly found: Findings
-  readonly facts: Facts
-  readonly fields: readonly Field[]
+export type GuessedLayer = {
+  readonly findings: Findings
+  readonly facts: LayerFacts
+  readonly fields: readonly RecordField[]
   readonly layer: ScannedLayer
 }
 
-export function knownBy(name: string, reading: Reading, found: Findings, closedRings: number): Known {
+export function guessLayer(name: string, reading: Reading, findings: Findings, closedRings: number): GuessedLayer {
   const facts = reading.facts()
   const { srid, wkt, warnings, isFlat = false } = facts
-  const fields = reading.fields(found.kinds)
+  const fields = reading.fields(findings.kinds)
   const layer: ScannedLayer = {
     name,
     fields: fields.map(({ name: field, type }) => ({ name: field, type })),
-    featureCount: found.featureCount,
-    geometryTypes: found.types,
-    hasZ: found.hasZ && !isFlat,
+    featureCount: findings.featureCount,
+    geometryTypes: findings.types,
+    hasZ: findings.hasZ && !isFlat,
     ...(srid === undefined ? {} : { srid }),
     ...(wkt === undefined ? {} : { wkt }),
-    ...(found.extent ? { extent: found.extent } : {}),
-    warnings: [...warnings, ...skippedWarnings(found.skipped), ...warningsOf(found, closedRings)],
+    ...(findings.extent ? { extent: findings.extent } : {}),
+    warnings: [...warnings, ...skippedWarnings(findings.skipped), ...warningsOf(findings, closedRings)],
   }
-  return { found, facts, fields, layer }
+  return { findings, facts, fields, layer }
 }
 
 /** What to tell of geometries that are not there, or not as the file has them. */
@@ -123,10 +123,10 @@ function warningsOf({ invalid, missingCount, types }: Findings, closedRings: num
 }
 
 /** Whether rows for what was known before are right for what is known now: fields that are not found yet will be. */
-export function isStill(before: Known, now: Findings, reading: Reading): boolean {
-  if (now.types.size !== before.found.types.size || now.hasZ !== before.found.hasZ) return false
+export function isStill(before: GuessedLayer, now: Findings, reading: Reading): boolean {
+  if (now.types.size !== before.findings.types.size || now.hasZ !== before.findings.hasZ) return false
   const fields = reading.fields(now.kinds)
   return fields.length <= before.fields.length && fields.every(({ place, type }) => typeAt(before, place) === type)
 }
 
-const typeAt = ({ fields }: Known, wanted: number) => fields.find(({ place }) => place === wanted)?.type
+const typeAt = ({ fields }: GuessedLayer, wanted: number) => fields.find(({ place }) => place === wanted)?.type

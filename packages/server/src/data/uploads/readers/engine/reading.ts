@@ -12,7 +12,7 @@ export type Reading = {
   /** Where values of a record can be, as numbers up to `maxFields`; grows as fields are found. */
   readonly places: readonly number[]
   /** Takes the next record, its geometry into the writer, and answers its shape; undefined when none is left in memory. */
-  next(geometry: GeometryWriter): Shape | undefined
+  next(geometry: GeometryWriter): RecordShape | undefined
   /** Brings more records into memory; false at the end. */
   fill(): Promise<boolean>
   /** Throws a fault where the file turns out to be damaged as a whole, be it behind what was read. */
@@ -22,22 +22,22 @@ export type Reading = {
   /** Writes a value of the record as a field of this type. */
   write(rows: RowWriter, place: number, type: FieldType): void
   /** The fields, by the kinds of values that were found at each place. */
-  fields(kinds: ArrayLike<number>): readonly Field[]
+  fields(kinds: ArrayLike<number>): readonly RecordField[]
   /** From 0 to 1. */
   progress(): number
-  facts(): Facts
+  facts(): LayerFacts
   /** Where a coordinate of the record at hand is written, for messages. */
   whereIs?(axis: 'x' | 'y'): Omit<RowFault, 'problem'>
   close?(): Promise<void>
 }
 
-export type Field = { readonly name: string; readonly place: number; readonly type: FieldType }
+export type RecordField = { readonly name: string; readonly place: number; readonly type: FieldType }
 
 /** The type of a geometry, `invalid` for one that cannot be loaded, or what is wrong with a record that is not loaded. */
-export type Shape = GeometryType | 'missing' | 'invalid' | RowFault
+export type RecordShape = GeometryType | 'missing' | 'invalid' | RowFault
 
 /** What a file says of a layer beside its records. It is all known when these have been read. */
-export type Facts = {
+export type LayerFacts = {
   readonly srid?: number | undefined
   readonly wkt?: string | undefined
   readonly warnings: readonly Warning[]
@@ -48,4 +48,4 @@ export type Facts = {
 }
 
 /** What a reading is opened with: `before` is what an earlier one of the same layer found. */
-export type ReadingOptions = { readonly signal: AbortSignal; readonly before?: Facts | undefined }
+export type ReadingOptions = { readonly signal: AbortSignal; readonly before?: LayerFacts | undefined }

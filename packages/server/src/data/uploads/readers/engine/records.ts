@@ -4,7 +4,7 @@ import type { FieldType } from '../reader.ts'
 import { type RowWriter, writeValue } from './copy-binary.ts'
 import { featureIdKey, featureIdName } from './feature-ids.ts'
 import type { RowFault } from './impossible-rows.ts'
-import type { Facts, Field, Reading, Shape } from './reading.ts'
+import type { LayerFacts, Reading, RecordField, RecordShape } from './reading.ts'
 import { type FieldList, fieldTypeOf, kind } from './type-inference.ts'
 
 /** One record as values of JavaScript, by field; `geometry` is null where there is none, 'invalid' where it cannot be read. */
@@ -28,7 +28,7 @@ export type RecordSource = {
   batches: AsyncIterator<RecordBatch>
   /** The kinds of a value of a field, as bits of `kind`. */
   kindsOf(value: unknown, field: number): number
-  facts(): Facts
+  facts(): LayerFacts
   /** The columns that coordinates are read from, where there are any. */
   coordinateNames?: { x: string; y: string }
 }
@@ -67,11 +67,11 @@ export function readRecords(source: RecordSource): Reading {
 }
 
 /** Writes the geometry of a record. */
-export function shapeOf(record: SourceRecord, writer: GeometryWriter, column: string | undefined): Shape {
+export function shapeOf(record: SourceRecord, writer: GeometryWriter, column: string | undefined): RecordShape {
   const { geometry, fault, line } = record
   if (fault) return fault
   if (geometry === null) return 'missing'
-  if (geometry !== 'invalid' && writeGeometry(writer, geometry)) return geometry.type as Exclude<Shape, RowFault>
+  if (geometry !== 'invalid' && writeGeometry(writer, geometry)) return geometry.type as Exclude<RecordShape, RowFault>
   return line === undefined ? 'invalid' : { ...whereIs(record, column), problem: 'is not a geometry' }
 }
 
@@ -94,7 +94,7 @@ export function kindsOfRecord(value: unknown, place: number, known: number, kind
 }
 
 /** Fields by their names, one at each place, of the narrowest type for their values. */
-export function fieldsOf(names: readonly string[], kinds: ArrayLike<number>): Field[] {
+export function fieldsOf(names: readonly string[], kinds: ArrayLike<number>): RecordField[] {
   return names.map((name, place) => ({
     name: name === featureIdKey ? featureIdName(names) : name,
     place,

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { allocate } from '../../../../query/geometry/encoding/byte-writer.ts'
-import type { NumberPlace } from '../../../../query/geometry/encoding/plain-number.ts'
+import type { NumberCursor } from '../../../../query/geometry/encoding/plain-number.ts'
 import { enlarged, release } from '../../reader-process/memory.ts'
 
 /**
@@ -8,7 +8,7 @@ import { enlarged, release } from '../../reader-process/memory.ts'
  * `bytes[end]` is always 0, which no text holds, so that loops need not look at `end`, and `slack` bytes from there on can be
  * read. `view` covers the same memory.
  */
-export type TextWindow = NumberPlace & {
+export type TextWindow = NumberCursor & {
   bytes: Buffer
   view: DataView
   /** Where reading is. */

@@ -4,14 +4,14 @@ import { type ByteWindow, holds, moveTo, openWindow } from '../engine/byte-windo
 import { createReader } from '../engine/create-reader.ts'
 import type { Reading } from '../engine/reading.ts'
 import { kind } from '../engine/type-inference.ts'
-import { layerNameOf, maxFeatureBytes, type OpenOptions, type Reader, ReadFault } from '../reader.ts'
-import { rootTable, type Table, tableField, vectorField } from './flatbuffer.ts'
+import { layerNameOf, maxFeatureBytes, type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
+import { type FlatbufferTable, rootTable, tableField, vectorField } from './flatbuffer.ts'
 import { readFlatGeometry } from './geometry.ts'
 import { type FlatColumn, type FlatHeader, readFlatHeader } from './header.ts'
 import { flatFieldType, kindsOfFlatValue, locateValues, writeFlatValue } from './values.ts'
 
 /** A FlatGeobuf file: one layer, read from the front to the back; its index is not used. */
-export async function openFlatGeobuf(file: string, { fileName }: OpenOptions): Promise<Reader> {
+export async function openFlatGeobuf(file: string, { fileName }: ReaderOptions): Promise<Reader> {
   const window = await openWindow(file)
   try {
     const header = await readFlatHeader(window)
@@ -32,7 +32,7 @@ function readFeatures(window: ByteWindow, header: FlatHeader): Reading {
   const places = new Int32Array(columns.length)
   const geometry = createFlatGeometry()
   let [offset, ordinal] = [header.featuresAt, 0]
-  let feature: Table | undefined
+  let feature: FlatbufferTable | undefined
   const placeOf = (place: number): number => places[place] ?? -1
   return {
     places: [...columns.keys()],

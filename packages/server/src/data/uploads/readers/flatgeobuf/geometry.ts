@@ -10,7 +10,15 @@ import {
   resetGeometry,
 } from '../../../../query/geometry/flat/flat-geometry.ts'
 import { geometryCode } from '../../../../query/geometry/geometry-type.ts'
-import { byteField, damagedBuffer, spend, type Table, tableOfVector, type Vector, vectorField } from './flatbuffer.ts'
+import {
+  byteField,
+  damagedBuffer,
+  type FlatbufferTable,
+  type FlatbufferVector,
+  spend,
+  tableOfVector,
+  vectorField,
+} from './flatbuffer.ts'
 
 const maxDepth = 32
 
@@ -21,7 +29,7 @@ const readableTypes: Readonly<Record<number, number>> = {
 }
 
 /** Reads the table into the geometry; false when its type is not known. `type` is 0 when the table says it. */
-export function readFlatGeometry(table: Table, type: number, geometry: FlatGeometry, depth = 0): boolean {
+export function readFlatGeometry(table: FlatbufferTable, type: number, geometry: FlatGeometry, depth = 0): boolean {
   if (depth > maxDepth) throw damagedBuffer()
   const code = type || byteField(table, 6)
   const plain = readableTypes[code]
@@ -36,7 +44,7 @@ export function readFlatGeometry(table: Table, type: number, geometry: FlatGeome
   return true
 }
 
-function readMembers(table: Table, geometry: FlatGeometry, depth: number): boolean {
+function readMembers(table: FlatbufferTable, geometry: FlatGeometry, depth: number): boolean {
   const parts = vectorField(table, 7, 4)
   for (let part = 0; part < parts.length; part++) {
     const member = createFlatGeometry()
@@ -46,9 +54,9 @@ function readMembers(table: Table, geometry: FlatGeometry, depth: number): boole
   return true
 }
 
-type ReadPart = (table: Table, code: number, geometry: FlatGeometry, depth: number) => void
+type ReadPart = (table: FlatbufferTable, code: number, geometry: FlatGeometry, depth: number) => void
 
-function readParts(table: Table, geometry: FlatGeometry, depth: number, read: ReadPart): void {
+function readParts(table: FlatbufferTable, geometry: FlatGeometry, depth: number, read: ReadPart): void {
   const parts = vectorField(table, 7, 4)
   // A multi-polygon of one may be written as its polygon.
   if (parts.length === 0 && vectorField(table, 1, 8).length > 0) read(table, 0, geometry, depth)
@@ -58,7 +66,7 @@ function readParts(table: Table, geometry: FlatGeometry, depth: number, read: Re
   }
 }
 
-function readSurface(table: Table, code: number, geometry: FlatGeometry, depth: number): void {
+function readSurface(table: FlatbufferTable, code: number, geometry: FlatGeometry, depth: number): void {
   const before = geometry.lineEnds.length
   if (code === 10) readParts(table, geometry, depth, readCurvePart)
   else readVertices(table, geometry, true)
@@ -66,12 +74,12 @@ function readSurface(table: Table, code: number, geometry: FlatGeometry, depth: 
 }
 
 /** A line; of a compound curve its pieces, each of which begins where the one before ended. */
-function readCurvePart(table: Table, code: number, geometry: FlatGeometry, depth: number): void {
+function readCurvePart(table: FlatbufferTable, code: number, geometry: FlatGeometry, depth: number): void {
   readCurve(table, code, geometry, depth)
   endLine(geometry)
 }
 
-function readCurve(table: Table, code: number, geometry: FlatGeometry, depth: number): void {
+function readCurve(table: FlatbufferTable, code: number, geometry: FlatGeometry, depth: number): void {
   if (depth > maxDepth) throw damagedBuffer()
   const first = geometry.vertexCount
   if (code !== 9) {
@@ -88,7 +96,7 @@ function readCurve(table: Table, code: number, geometry: FlatGeometry, depth: nu
 }
 
 /** All vertices of the table; `hasLines`: they are cut into lines or rings. */
-function readVertices(table: Table, geometry: FlatGeometry, hasLines: boolean): void {
+function readVertices(table: FlatbufferTable, geometry: FlatGeometry, hasLines: boolean): void {
   const offset = geometry.vertexCount
   addRun(table, geometry)
   if (!hasLines || geometry.vertexCount === offset) return
@@ -97,7 +105,7 @@ function readVertices(table: Table, geometry: FlatGeometry, hasLines: boolean): 
   else addEnds(table, ends, geometry, offset)
 }
 
-function addEnds(table: Table, ends: Vector, geometry: FlatGeometry, offset: number): void {
+function addEnds(table: FlatbufferTable, ends: FlatbufferVector, geometry: FlatGeometry, offset: number): void {
   let before = offset
   for (let line = 0; line < ends.length; line++) {
     const end = offset + table.view.getUint32(ends.at + line * 4, true)
@@ -107,7 +115,7 @@ function addEnds(table: Table, ends: Vector, geometry: FlatGeometry, offset: num
   }
 }
 
-function addRun(table: Table, geometry: FlatGeometry): void {
+function addRun(table: FlatbufferTable, geometry: FlatGeometry): void {
   const { view } = table
   const xy = vectorField(table, 1, 8)
   const z = vectorField(table, 2, 8)

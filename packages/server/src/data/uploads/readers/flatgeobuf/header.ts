@@ -3,10 +3,10 @@ import { maxFields, ReadFault } from '../reader.ts'
 import {
   byteField,
   damagedBuffer,
+  type FlatbufferTable,
   fieldAt,
   rootTable,
   stringField,
-  type Table,
   tableField,
   tableOfVector,
   vectorField,
@@ -51,12 +51,12 @@ export async function readFlatHeader(window: ByteWindow): Promise<FlatHeader> {
   }
 }
 
-function countOf(header: Table): number {
+function countOf(header: FlatbufferTable): number {
   const at = fieldAt(header, 8, 8)
   return at === 0 ? 0 : Number(header.view.getBigUint64(at, true))
 }
 
-function nodeSize(header: Table): number {
+function nodeSize(header: FlatbufferTable): number {
   const at = fieldAt(header, 9, 2)
   return at === 0 ? 16 : header.view.getUint16(at, true)
 }
@@ -74,7 +74,7 @@ function indexBytes(count: number, size: number): number {
   return (count === 1 ? 2 : nodes) * indexNodeBytes
 }
 
-function columnsOf(header: Table): FlatColumn[] {
+function columnsOf(header: FlatbufferTable): FlatColumn[] {
   const vector = vectorField(header, 7, 4)
   if (vector.length > maxFields)
     throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
@@ -84,7 +84,7 @@ function columnsOf(header: Table): FlatColumn[] {
   })
 }
 
-function referenceOf(header: Table): { srid?: number; wkt?: string } {
+function referenceOf(header: FlatbufferTable): { srid?: number; wkt?: string } {
   const crs = tableField(header, 10)
   if (!crs) return {}
   const codeAt = fieldAt(crs, 1, 4)

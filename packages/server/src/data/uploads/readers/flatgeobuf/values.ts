@@ -12,7 +12,7 @@ import {
 } from '../engine/copy-binary.ts'
 import { fieldTypeOf, isJson, kind, kindsOfString } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
-import { damagedBuffer, type Table, type Vector } from './flatbuffer.ts'
+import { damagedBuffer, type FlatbufferTable, type FlatbufferVector } from './flatbuffer.ts'
 import type { FlatColumn } from './header.ts'
 
 /** By the number that FlatGeobuf gives a type: its size, where it has one, and what it becomes. */
@@ -38,8 +38,8 @@ const [uLong, json, dateTime, binary] = [8, 12, 13, 14]
 
 /** Finds where the value of every column is; -1 where there is none. */
 export function locateValues(
-  { view }: Table,
-  { at, length }: Vector,
+  { view }: FlatbufferTable,
+  { at, length }: FlatbufferVector,
   columns: readonly FlatColumn[],
   places: Int32Array,
 ): void {

@@ -6,8 +6,8 @@ import { after, before, describe, test } from 'node:test'
 import { assertSameRows, readByGdal } from '../../../../../testing/uploads/expected.ts'
 import { sourceLayers } from '../../../../../testing/uploads/layer-data.ts'
 import { type ReadLayer, readLayer } from '../../../../../testing/uploads/read-back.ts'
-import { type Format, writeLayer } from '../../../../../testing/uploads/source-layers.ts'
-import { type OpenOptions, type Reader, ReadFault } from '../reader.ts'
+import { type SourceFormat, writeLayer } from '../../../../../testing/uploads/source-layers.ts'
+import { type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
 import { openZip } from '../zip/open.ts'
 import { type GdalFormat, openByGdal } from './gdal.ts'
 
@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => rm(directory, { recursive: true }))
 
-type Open = (file: string, options: OpenOptions) => Promise<Reader>
+type Open = (file: string, options: ReaderOptions) => Promise<Reader>
 
 /** Reads the first layer; then nothing may be left of what GDAL made. */
 async function read(file: string, open: Open, allowNativeGdal: boolean, signal?: AbortSignal): Promise<ReadLayer> {
@@ -46,7 +46,7 @@ const by =
     openByGdal(file, format, options)
 const zipped: Open = (file, options) => openZip(file, options, () => assert.fail('nothing else is in the archive'))
 
-const cases: [Format, string, Open][] = [
+const cases: [SourceFormat, string, Open][] = [
   ['gml', 'holes', by('gml')],
   ['dxf', 'lines_3d', by('dxf')],
   ['ods', 'plain_table', zipped],
@@ -58,7 +58,7 @@ const cases: [Format, string, Open][] = [
 /** Each is written once and read by both. */
 const written = new Map<string, Promise<string>>()
 
-function fileOf(format: Format, name: string): Promise<string> {
+function fileOf(format: SourceFormat, name: string): Promise<string> {
   const layer = sourceLayers.find((known) => known.name === name)
   assert.ok(layer)
   const file = written.get(format) ?? writeLayer(layer, format, join(directory, `made-${format}`))

@@ -1,7 +1,7 @@
 import { link, mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openGeoPackage } from '../geopackage/geopackage.ts'
-import { type GdalTask, type OpenOptions, type Reader, ReadFault } from '../reader.ts'
+import { type GdalTask, type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
 import { copyWithoutBounds } from './gml-bounds.ts'
 import { hasNativeGdal, runNativeGdal, runPortableGdal } from './run.ts'
 
@@ -22,7 +22,7 @@ export type GdalSourceFile = { readonly path: string; readonly name: string }
 const safeName = /^[\w][\w.-]{0,99}$/
 
 /** A file that GDAL reads alone. */
-export function openByGdal(file: string, format: GdalFormat, options: OpenOptions): Promise<Reader> {
+export function openByGdal(file: string, format: GdalFormat, options: ReaderOptions): Promise<Reader> {
   return openSource(format, options, [{ path: file, name: `source.${drivers[format].extension}` }], false)
 }
 
@@ -30,7 +30,7 @@ export function openByGdal(file: string, format: GdalFormat, options: OpenOption
 export function openFolderByGdal(
   files: readonly GdalSourceFile[],
   format: GdalFormat,
-  options: OpenOptions,
+  options: ReaderOptions,
 ): Promise<Reader> {
   return openSource(format, options, files, true)
 }
@@ -38,7 +38,7 @@ export function openFolderByGdal(
 /** Lets GDAL make a GeoPackage of the files, in a folder of their own, and reads that. */
 async function openSource(
   format: GdalFormat,
-  options: OpenOptions,
+  options: ReaderOptions,
   files: readonly GdalSourceFile[],
   isFolder: boolean,
 ): Promise<Reader> {
@@ -77,7 +77,7 @@ async function openSource(
   }
 }
 
-async function convert(task: GdalTask, { allowNativeGdal, convertByGdal }: OpenOptions): Promise<void> {
+async function convert(task: GdalTask, { allowNativeGdal, convertByGdal }: ReaderOptions): Promise<void> {
   if (allowNativeGdal && (await hasNativeGdal())) await runNativeGdal(task)
   else await (convertByGdal ?? runPortableGdal)(task)
 }

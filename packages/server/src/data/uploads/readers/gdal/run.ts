@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, extname, join, relative } from 'node:path'
 import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { putBack } from '../../../../kernel/concurrency/step-back.ts'
+import { lowerProcessPriority } from '../../../../kernel/concurrency/priority.ts'
 import { type GdalTask, ReadFault } from '../reader.ts'
 
 const require = createRequire(import.meta.url)
@@ -174,7 +174,7 @@ type Started = {
 }
 
 function startProcess(command: string, args: readonly string[], env: Record<string, string>, cwd: string): Started {
-  const child = putBack(spawn(command, args, { env, cwd, stdio: 'pipe' }))
+  const child = lowerProcessPriority(spawn(command, args, { env, cwd, stdio: 'pipe' }))
   let [output, errors] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (output.length < maxOutput) output += text

@@ -10,7 +10,7 @@ import {
 } from '../../../../query/geometry/encoding/ewkb-writer.ts'
 import { readPlainNumber } from '../../../../query/geometry/encoding/plain-number.ts'
 import type { GeometryType } from '../../../../query/geometry/geometry-type.ts'
-import { type Cursor, fail, hasNext, incomplete, isDigit, peek, take } from './cursor.ts'
+import { fail, hasNext, incomplete, isDigit, peek, type TextCursor, take } from './cursor.ts'
 
 // As constants of this module: V8 does not fold imported ones, which made numbers 1.25 times slower to read.
 const { closeBracket, comma, minus, openBracket, period, space } = codes
@@ -19,7 +19,7 @@ const { closeBracket, comma, minus, openBracket, period, space } = codes
 export const noGeometry = new Error('No geometry')
 
 /** Reads the coordinates of a geometry of this type, header included, into EWKB. */
-export function readCoordinates(cursor: Cursor, writer: GeometryWriter, type: GeometryType): void {
+export function readCoordinates(cursor: TextCursor, writer: GeometryWriter, type: GeometryType): void {
   writeHeader(writer, type)
   if (type === 'Point') readPoint(cursor, writer)
   else if (type === 'LineString') readLine(cursor, writer)
@@ -31,7 +31,7 @@ export function readCoordinates(cursor: Cursor, writer: GeometryWriter, type: Ge
 }
 
 /** Reads a list, each part by itself, and writes how many there were before them. */
-export function readParts(cursor: Cursor, writer: GeometryWriter, readPart: () => void): void {
+export function readParts(cursor: TextCursor, writer: GeometryWriter, readPart: () => void): void {
   const countAt = writeCount(writer, 0)
   let count = 0
   if (!open(cursor)) return
@@ -42,13 +42,13 @@ export function readParts(cursor: Cursor, writer: GeometryWriter, readPart: () =
   setCount(writer, countAt, count)
 }
 
-function deviate(cursor: Cursor): never {
+function deviate(cursor: TextCursor): never {
   if (cursor.at >= cursor.end) fail(cursor, 'a geometry')
   throw noGeometry
 }
 
 /** Steps into a list; false when it was empty and is left already. */
-function open(cursor: Cursor): boolean {
+function open(cursor: TextCursor): boolean {
   if (peek(cursor) !== openBracket) deviate(cursor)
   cursor.at++
   if (peek(cursor) !== closeBracket) return true
@@ -56,7 +56,7 @@ function open(cursor: Cursor): boolean {
   return false
 }
 
-function readPoint(cursor: Cursor, writer: GeometryWriter): void {
+function readPoint(cursor: TextCursor, writer: GeometryWriter): void {
   const start = cursor.at
   const isEmpty = !open(cursor)
   if (isEmpty) writeEmptyPosition(writer)
@@ -66,14 +66,14 @@ function readPoint(cursor: Cursor, writer: GeometryWriter): void {
   }
 }
 
-function readLine(cursor: Cursor, writer: GeometryWriter): void {
+function readLine(cursor: TextCursor, writer: GeometryWriter): void {
   const countAt = writeCount(writer, 0)
   const count = readPositions(cursor, writer)
   if (count === 1) throw noGeometry
   setCount(writer, countAt, count)
 }
 
-function readPolygon(cursor: Cursor, writer: GeometryWriter): void {
+function readPolygon(cursor: TextCursor, writer: GeometryWriter): void {
   const countAt = writeCount(writer, 0)
   let count = 0
   if (!open(cursor)) return
@@ -84,7 +84,7 @@ function readPolygon(cursor: Cursor, writer: GeometryWriter): void {
 }
 
 /** False for a ring of nothing, which is none. */
-function readRing(cursor: Cursor, writer: GeometryWriter): boolean {
+function readRing(cursor: TextCursor, writer: GeometryWriter): boolean {
   const countAt = writeCount(writer, 0)
   const found = readPositions(cursor, writer)
   if (found === 0) {
@@ -97,7 +97,7 @@ function readRing(cursor: Cursor, writer: GeometryWriter): boolean {
   return true
 }
 
-function readPositions(cursor: Cursor, writer: GeometryWriter): number {
+function readPositions(cursor: TextCursor, writer: GeometryWriter): number {
   if (!open(cursor)) return 0
   let count = 0
   do {
@@ -109,7 +109,7 @@ function readPositions(cursor: Cursor, writer: GeometryWriter): number {
 }
 
 /** Reads positions of two plain numbers without blanks, as long as another follows them; that one is left. */
-function readPlainPositions(cursor: Cursor, writer: GeometryWriter): number {
+function readPlainPositions(cursor: TextCursor, writer: GeometryWriter): number {
   const { bytes } = cursor
   let start = cursor.at
   let count = 0
@@ -128,7 +128,7 @@ function readPlainPositions(cursor: Cursor, writer: GeometryWriter): number {
   return count
 }
 
-function readPosition(cursor: Cursor, writer: GeometryWriter): void {
+function readPosition(cursor: TextCursor, writer: GeometryWriter): void {
   if (peek(cursor) !== openBracket) deviate(cursor)
   cursor.at++
   const x = readOrdinate(cursor)
@@ -150,7 +150,7 @@ function readPosition(cursor: Cursor, writer: GeometryWriter): void {
 }
 
 /** What follows must be a comma, a bracket or a blank, or it is no plain number. */
-function readOrdinate(cursor: Cursor): number {
+function readOrdinate(cursor: TextCursor): number {
   peek(cursor)
   const { bytes, at: start } = cursor
   const value = readPlainNumber(bytes, cursor)
@@ -164,7 +164,7 @@ function readOrdinate(cursor: Cursor): number {
 
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-function readUnusualOrdinate(cursor: Cursor, start: number): number {
+function readUnusualOrdinate(cursor: TextCursor, start: number): number {
   const { bytes } = cursor
   let at = cursor.at
   while (isDigit(bytes[at] as number) || '+-eE.'.includes(String.fromCharCode(bytes[at] as number))) at++

@@ -4,7 +4,7 @@ import type { TextWindow } from '../engine/text-window.ts'
 import { ReadFault } from '../reader.ts'
 
 /** What is read of a window of a JSON file. */
-export type Cursor = Pick<TextWindow, 'bytes' | 'view' | 'at' | 'end' | 'isLast' | 'hasPoint'>
+export type TextCursor = Pick<TextWindow, 'bytes' | 'view' | 'at' | 'end' | 'isLast' | 'hasPoint'>
 
 // As constants of this module: V8 does not fold imported ones.
 const { backslash, carriageReturn, closeBrace, closeBracket, colon, comma, lineFeed, lowerA, lowerE, lowerF, lowerN } =
@@ -21,14 +21,14 @@ const maxDepth = 512
 export const token = { null: 0, true: 1, false: 2, integer: 3, float: 4, exponent: 5, text: 6, escaped: 7, nested: 8 }
 
 /** The bytes here are not what they must be: more are needed, the file was cut, or it is no JSON. */
-export function fail(cursor: Cursor, expected: string): never {
+export function fail(cursor: TextCursor, expected: string): never {
   if (cursor.at < cursor.end) throw new ReadFault('invalid_json', `The JSON is not valid: ${expected} was expected.`)
   if (cursor.isLast) throw new ReadFault('truncated', 'The file ends in the middle of the JSON.')
   throw incomplete
 }
 
 /** The byte after blanks; 0 at the end of the window. */
-export function peek(cursor: Cursor): number {
+export function peek(cursor: TextCursor): number {
   let byte = cursor.bytes[cursor.at] as number
   while (byte <= space && (byte === space || byte === lineFeed || byte === carriageReturn || byte === tab))
     byte = cursor.bytes[++cursor.at] as number
@@ -36,13 +36,13 @@ export function peek(cursor: Cursor): number {
 }
 
 /** Steps over one byte, which must be there after blanks. */
-export function take(cursor: Cursor, byte: number): void {
+export function take(cursor: TextCursor, byte: number): void {
   if (peek(cursor) !== byte) fail(cursor, String.fromCharCode(byte))
   cursor.at++
 }
 
 /** After an item: true when a comma says that another follows, false at the closing byte; steps over either. */
-export function hasNext(cursor: Cursor, closing: number): boolean {
+export function hasNext(cursor: TextCursor, closing: number): boolean {
   const byte = peek(cursor)
   if (byte !== comma && byte !== closing) fail(cursor, `, or ${String.fromCharCode(closing)}`)
   cursor.at++
@@ -50,7 +50,7 @@ export function hasNext(cursor: Cursor, closing: number): boolean {
 }
 
 /** Steps over a string and answers whether it has escapes. */
-export function skipString(cursor: Cursor): number {
+export function skipString(cursor: TextCursor): number {
   const { bytes } = cursor
   if (bytes[cursor.at] !== quote) fail(cursor, 'a string')
   let at = cursor.at + 1
@@ -73,7 +73,7 @@ export function skipString(cursor: Cursor): number {
 /** Which bytes may follow a backslash. */
 const escapable = new Set(Buffer.from('"\\/bfnrt'))
 
-function escapeEnd(cursor: Cursor, at: number): number {
+function escapeEnd(cursor: TextCursor, at: number): number {
   const { bytes } = cursor
   if (escapable.has(bytes[at + 1] as number)) return at + 2
   cursor.at = at + 1
@@ -93,7 +93,7 @@ export function isDigit(byte: number): boolean {
   return byte >= zero && byte <= nine
 }
 
-function digitsEnd(cursor: Cursor, start: number): number {
+function digitsEnd(cursor: TextCursor, start: number): number {
   let at = start
   while (isDigit(cursor.bytes[at] as number)) at++
   cursor.at = at
@@ -102,7 +102,7 @@ function digitsEnd(cursor: Cursor, start: number): number {
 }
 
 /** Steps over a number and answers which kind it is. It may go on behind the window: what must follow it is missing then. */
-function skipNumber(cursor: Cursor): number {
+function skipNumber(cursor: TextCursor): number {
   const { bytes } = cursor
   let at = cursor.at
   if (bytes[at] === minus) at++
@@ -123,7 +123,7 @@ function skipNumber(cursor: Cursor): number {
   return kind
 }
 
-function skipWord(cursor: Cursor, word: string, kind: number): number {
+function skipWord(cursor: TextCursor, word: string, kind: number): number {
   for (let index = 0; index < word.length; index++) {
     if (cursor.bytes[cursor.at] !== word.charCodeAt(index)) fail(cursor, word)
     cursor.at++
@@ -132,7 +132,7 @@ function skipWord(cursor: Cursor, word: string, kind: number): number {
 }
 
 /** Steps over any value, checking it, and answers its kind. The cursor then stands behind it. */
-export function skipValue(cursor: Cursor, depth = 0): number {
+export function skipValue(cursor: TextCursor, depth = 0): number {
   const byte = peek(cursor)
   if (byte === quote) return skipString(cursor)
   if (isDigit(byte) || byte === minus) return skipNumber(cursor)
@@ -147,14 +147,14 @@ export function skipValue(cursor: Cursor, depth = 0): number {
   return token.nested
 }
 
-function skipItems(cursor: Cursor, depth: number): void {
+function skipItems(cursor: TextCursor, depth: number): void {
   if (peek(cursor) === closeBracket) cursor.at++
   else
     do skipValue(cursor, depth + 1)
     while (hasNext(cursor, closeBracket))
 }
 
-function skipMembers(cursor: Cursor, depth: number): void {
+function skipMembers(cursor: TextCursor, depth: number): void {
   if (peek(cursor) === closeBrace) {
     cursor.at++
     return
@@ -203,7 +203,7 @@ export function isString(bytes: Buffer, start: number, end: number, text: string
 }
 
 /** Reads the name of a member and its colon; the cursor stands at the value then. */
-export function readKey(cursor: Cursor): string {
+export function readKey(cursor: TextCursor): string {
   peek(cursor)
   const start = cursor.at
   const kind = skipString(cursor)

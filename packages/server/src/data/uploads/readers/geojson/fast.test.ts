@@ -15,7 +15,7 @@ import {
 import { allocate } from '../../../../query/geometry/encoding/byte-writer.ts'
 import { createGeometryWriter } from '../../../../query/geometry/encoding/ewkb-writer.ts'
 import { type EncodedColumn, geometryColumnType, ReadFault } from '../reader.ts'
-import type { Cursor } from './cursor.ts'
+import type { TextCursor } from './cursor.ts'
 import { readAlike } from './fast.ts'
 import { createFeature } from './feature.ts'
 import { openGeoJson } from './geojson.ts'
@@ -149,7 +149,7 @@ async function rowsOf(file: string, window: number, isFast: boolean): Promise<un
     return { rows, layer }
   } catch (error) {
     if (!(error instanceof ReadFault)) throw error
-    return { code: error.code, message: error.message, place: error.place }
+    return { code: error.code, message: error.message, position: error.position }
   }
 }
 
@@ -226,7 +226,7 @@ const layouts: Record<string, (n: number) => string> = {
   'with no geometry and properties': (n) => `{"type":"Feature","id":${n}}`,
 }
 
-const createCursor = (): Cursor => ({ ...allocate(4096), at: 0, end: 0, isLast: false, hasPoint: false })
+const createCursor = (): TextCursor => ({ ...allocate(4096), at: 0, end: 0, isLast: false, hasPoint: false })
 
 for (const [name, write] of Object.entries(layouts)) {
   test(`features that are written ${name} are read by the layout of the first`, () => {

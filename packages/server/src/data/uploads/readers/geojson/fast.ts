@@ -2,8 +2,8 @@ import * as codes from '../../../../query/geometry/encoding/character-codes.ts'
 import { beginGeometry, type GeometryWriter } from '../../../../query/geometry/encoding/ewkb-writer.ts'
 import { fieldIndex } from '../engine/type-inference.ts'
 import { noGeometry, readCoordinates } from './coordinates.ts'
-import { type Cursor, peek, readKey, skipValue } from './cursor.ts'
-import { type Feature, readValue } from './feature.ts'
+import { peek, readKey, skipValue, type TextCursor } from './cursor.ts'
+import { type FeatureBuffer, readValue } from './feature.ts'
 import { fixedText, stepOver } from './fixed-text.ts'
 import { addGap, afterField, afterGap, type Gap, isWhole, type Junction } from './layout.ts'
 
@@ -12,7 +12,7 @@ const { comma } = codes
 const { end, skippedValue } = afterGap
 
 /** Reads a feature that is written as others before it; false when it is not, and has to be read again from its start. */
-export function readAlike(cursor: Cursor, feature: Feature): boolean {
+export function readAlike(cursor: TextCursor, feature: FeatureBuffer): boolean {
   let { start: junction } = feature.layout
   let members = 0
   let shape: Gap['shape']
@@ -36,7 +36,7 @@ function isContradiction(gap: Gap, members: number, shape: Gap['shape']): boolea
   return (members & gap.members) !== 0 || (shape !== undefined && gap.shape !== undefined && gap.shape !== shape)
 }
 
-function gapHere(cursor: Cursor, gaps: Gap[]): Gap | undefined {
+function gapHere(cursor: TextCursor, gaps: Gap[]): Gap | undefined {
   for (let index = 0; index < gaps.length; index++) {
     const gap = gaps[index] as Gap
     if (!stepOver(cursor, gap.text)) continue
@@ -50,7 +50,7 @@ function gapHere(cursor: Cursor, gaps: Gap[]): Gap | undefined {
 }
 
 /** Reads the name of a property that did not follow this one before. */
-function newProperty(cursor: Cursor, { layout, fields }: Feature, junction: Junction): Gap | undefined {
+function newProperty(cursor: TextCursor, { layout, fields }: FeatureBuffer, junction: Junction): Gap | undefined {
   const start = cursor.at
   if (!junction.isProperty || peek(cursor) !== comma) return undefined
   cursor.at++
@@ -59,7 +59,7 @@ function newProperty(cursor: Cursor, { layout, fields }: Feature, junction: Junc
   return addGap(layout, junction, { text, members: 0, place, shape: undefined, next: afterField(layout, place) })
 }
 
-function readCoordinatesAlike(cursor: Cursor, writer: GeometryWriter, type: Gap['shape']): boolean {
+function readCoordinatesAlike(cursor: TextCursor, writer: GeometryWriter, type: Gap['shape']): boolean {
   if (type === undefined || type === 'missing') return false
   beginGeometry(writer)
   try {

@@ -5,7 +5,7 @@ import type { GeometryType } from '../../../../query/geometry/geometry-type.ts'
 import { daysIn } from '../engine/temporal.ts'
 import { createFieldList, type FieldList, kind } from '../engine/type-inference.ts'
 import { maxFields } from '../reader.ts'
-import { type Cursor, peek, skipString, skipValue, token } from './cursor.ts'
+import { peek, skipString, skipValue, type TextCursor, token } from './cursor.ts'
 import { createLayout, type Layout } from './layout.ts'
 
 // As constants of this module: V8 does not fold imported ones.
@@ -13,10 +13,10 @@ const { lowerCaseBit, lowerE, nine, quote, zero } = codes
 const { float, integer, text } = token
 
 /** Where the id of a feature lies among its values. */
-export const idPlace = maxFields
+export const idSlot = maxFields
 
 /** The feature read last: where its values lie in the window, and its geometry. */
-export type Feature = {
+export type FeatureBuffer = {
   fields: FieldList
   /** Where the value of a field lies; a token of null means that it has none. The last place is that of the feature's id. */
   starts: Int32Array
@@ -29,7 +29,7 @@ export type Feature = {
   readonly layout: Layout
 }
 
-export function createFeature(geometry: GeometryWriter, isFast: boolean): Feature {
+export function createFeature(geometry: GeometryWriter, isFast: boolean): FeatureBuffer {
   return {
     fields: createFieldList(),
     starts: new Int32Array(maxFields + 1),
@@ -43,9 +43,9 @@ export function createFeature(geometry: GeometryWriter, isFast: boolean): Featur
 }
 
 /** A feature has no values until they are read. */
-export function clearValues({ tokens, fields }: Feature): void {
+export function clearValues({ tokens, fields }: FeatureBuffer): void {
   for (let place = 0; place < fields.names.length; place++) tokens[place] = token.null
-  tokens[idPlace] = token.null
+  tokens[idSlot] = token.null
 }
 
 /** Above the bits of a token are those of `kind`, where these were seen while reading the value. */
@@ -60,7 +60,7 @@ const seenInteger = integer | (kind.int4 << tokenBits)
 const shortInteger = 10
 
 /** Steps over the value here and notes where it lies. */
-export function readValue(cursor: Cursor, feature: Feature, place: number): void {
+export function readValue(cursor: TextCursor, feature: FeatureBuffer, place: number): void {
   const byte = peek(cursor)
   const start = cursor.at
   // The commonest without the detour.
@@ -72,7 +72,7 @@ export function readValue(cursor: Cursor, feature: Feature, place: number): void
 }
 
 /** What begins with a digit may be a date, and an escape may stand for one. */
-function readString(cursor: Cursor, feature: Feature, place: number): void {
+function readString(cursor: TextCursor, feature: FeatureBuffer, place: number): void {
   const first = cursor.bytes[cursor.at + 1] as number
   const isText = first > nine || first < zero
   if (!isText && readDate(cursor, feature, place)) return
@@ -84,7 +84,7 @@ function readString(cursor: Cursor, feature: Feature, place: number): void {
 const dateLength = 10
 
 /** Steps over a date in quotes; false when it is none. It does not go on behind the window, where there is a 0. */
-function readDate(cursor: Cursor, feature: Feature, place: number): boolean {
+function readDate(cursor: TextCursor, feature: FeatureBuffer, place: number): boolean {
   const start = cursor.at + 1
   const end = start + dateLength
   const days = cursor.bytes[end] === quote ? daysIn(cursor.bytes, start, end) : undefined
@@ -96,7 +96,7 @@ function readDate(cursor: Cursor, feature: Feature, place: number): boolean {
 }
 
 /** Of a number that may go on behind the window, what must follow it is missing then. */
-function readNumber(cursor: Cursor, feature: Feature, place: number): void {
+function readNumber(cursor: TextCursor, feature: FeatureBuffer, place: number): void {
   const { bytes, at: start } = cursor
   const value = readPlainNumber(bytes, cursor)
   feature.numbers[place] = value

@@ -1,12 +1,12 @@
 import { closeBrace, openBrace, openBracket, quote } from '../../../../query/geometry/encoding/character-codes.ts'
 import type { ItemFormat, ValueKind } from '../json/items.ts'
 import { ReadFault } from '../reader.ts'
-import { type Cursor, fail, hasNext, peek, readKey, skipValue, take, textIn } from './cursor.ts'
-import type { Feature } from './feature.ts'
+import { fail, hasNext, peek, readKey, skipValue, type TextCursor, take, textIn } from './cursor.ts'
+import type { FeatureBuffer } from './feature.ts'
 import { readFeature } from './read-feature.ts'
 
 /** GeoJSON in a file: a collection is entered, so that its features are read one by one; all else is one feature. */
-export function featureFormat(feature: Feature, noteCrs: (crs: unknown) => void): ItemFormat {
+export function featureFormat(feature: FeatureBuffer, noteCrs: (crs: unknown) => void): ItemFormat {
   return {
     kindOf,
     readItem: (cursor) => readFeature(cursor, feature),
@@ -23,7 +23,7 @@ export function featureFormat(feature: Feature, noteCrs: (crs: unknown) => void)
   }
 }
 
-function kindOf(cursor: Cursor, first: number): ValueKind {
+function kindOf(cursor: TextCursor, first: number): ValueKind {
   if (first === openBracket) return 'list'
   const start = cursor.at
   take(cursor, openBrace)
@@ -32,7 +32,7 @@ function kindOf(cursor: Cursor, first: number): ValueKind {
   return isCollection ? 'members' : 'item'
 }
 
-function isCollectionHere(cursor: Cursor): boolean {
+function isCollectionHere(cursor: TextCursor): boolean {
   if (peek(cursor) === closeBrace) return false
   do {
     const key = readKey(cursor)

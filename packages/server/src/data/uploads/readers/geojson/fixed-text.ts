@@ -1,4 +1,4 @@
-import type { Cursor } from './cursor.ts'
+import type { TextCursor } from './cursor.ts'
 
 const wordBytes = 8
 
@@ -9,20 +9,20 @@ const wordBytes = 8
 export type FixedText = { length: number; words: Float64Array; lastWord: number; short: Buffer }
 
 /** Steps over exactly these bytes, if they are here. None of them is the 0 that ends the window. */
-export function stepOver(cursor: Cursor, text: FixedText): boolean {
+export function stepOver(cursor: TextCursor, text: FixedText): boolean {
   const { at } = cursor
   if (!(text.length < wordBytes ? isShortHere(cursor, text) : isHere(cursor, text))) return false
   cursor.at = at + text.length
   return true
 }
 
-function isHere({ view, at }: Cursor, { words, lastWord, length }: FixedText): boolean {
+function isHere({ view, at }: TextCursor, { words, lastWord, length }: FixedText): boolean {
   for (let index = 0; index < words.length; index++)
     if (view.getFloat64(at + index * wordBytes, true) !== words[index]) return false
   return view.getFloat64(at + length - wordBytes, true) === lastWord
 }
 
-function isShortHere({ bytes, at }: Cursor, { short, length }: FixedText): boolean {
+function isShortHere({ bytes, at }: TextCursor, { short, length }: FixedText): boolean {
   let index = 0
   while (index < length && bytes[at + index] === short[index]) index++
   return index === length

@@ -2,14 +2,14 @@ import { createGeometryWriter } from '../../../../query/geometry/encoding/ewkb-w
 import { createReader } from '../engine/create-reader.ts'
 import { featureIdName } from '../engine/feature-ids.ts'
 import type { RowRules } from '../engine/impossible-rows.ts'
-import type { Field, Reading } from '../engine/reading.ts'
+import type { Reading, RecordField } from '../engine/reading.ts'
 import { fieldsOf } from '../engine/records.ts'
 import { closeTextWindow, fillTextWindow, openTextWindow, shareRead } from '../engine/text-window.ts'
 import { fieldTypeOf, kind } from '../engine/type-inference.ts'
 import { createItemState, readOn } from '../json/items.ts'
 import { layerNameOf, type Reader, type Warning } from '../reader.ts'
 import { sridOfCrs } from './crs.ts'
-import { createFeature, idPlace } from './feature.ts'
+import { createFeature, idSlot } from './feature.ts'
 import { featureFormat } from './file.ts'
 import { kindsOfValue, writeToken } from './values.ts'
 
@@ -47,7 +47,7 @@ function readFeatures(
     crs = found
   }
   const state = createItemState(window, featureFormat(feature, noteCrs))
-  const places = [idPlace]
+  const places = [idSlot]
   return {
     places,
     next(writer) {
@@ -67,7 +67,7 @@ function readFeatures(
 }
 
 /** The ids of the features are one more field, where there are any. */
-function idFields(names: readonly string[], kinds: ArrayLike<number>): Field[] {
-  const found = kinds[idPlace] ?? kind.none
-  return found === kind.none ? [] : [{ name: featureIdName(names), place: idPlace, type: fieldTypeOf(found) }]
+function idFields(names: readonly string[], kinds: ArrayLike<number>): RecordField[] {
+  const found = kinds[idSlot] ?? kind.none
+  return found === kind.none ? [] : [{ name: featureIdName(names), place: idSlot, type: fieldTypeOf(found) }]
 }

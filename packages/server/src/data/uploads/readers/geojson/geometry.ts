@@ -3,12 +3,12 @@ import { beginGeometry, type GeometryWriter, writeHeader } from '../../../../que
 import type { GeometryType } from '../../../../query/geometry/geometry-type.ts'
 import { geometryCode } from '../../../../query/geometry/geometry-type.ts'
 import { noGeometry, readCoordinates, readParts } from './coordinates.ts'
-import { type Cursor, fail, hasNext, isString, peek, skipString, skipValue, take } from './cursor.ts'
+import { fail, hasNext, isString, peek, skipString, skipValue, type TextCursor, take } from './cursor.ts'
 
 const maxDepth = 32
 
 /** Reads a geometry object into EWKB and answers its type; undefined for JSON that is no geometry. */
-export function readGeometry(cursor: Cursor, writer: GeometryWriter): GeometryType | undefined {
+export function readGeometry(cursor: TextCursor, writer: GeometryWriter): GeometryType | undefined {
   peek(cursor)
   const start = cursor.at
   beginGeometry(writer)
@@ -26,7 +26,7 @@ export function readGeometry(cursor: Cursor, writer: GeometryWriter): GeometryTy
 /** What lies in the object of a geometry: its type, and where its content starts when that came before the type. */
 type Parts = { type: GeometryType | undefined; coordinatesAt: number; geometriesAt: number; isWritten: boolean }
 
-function readObject(cursor: Cursor, writer: GeometryWriter, depth: number): GeometryType {
+function readObject(cursor: TextCursor, writer: GeometryWriter, depth: number): GeometryType {
   if (peek(cursor) !== openBrace || depth > maxDepth) {
     if (cursor.at >= cursor.end) fail(cursor, 'a geometry')
     throw noGeometry
@@ -41,7 +41,7 @@ function readObject(cursor: Cursor, writer: GeometryWriter, depth: number): Geom
   return parts.type
 }
 
-function readMember(cursor: Cursor, writer: GeometryWriter, parts: Parts, depth: number): void {
+function readMember(cursor: TextCursor, writer: GeometryWriter, parts: Parts, depth: number): void {
   peek(cursor)
   const keyStart = cursor.at
   skipString(cursor)
@@ -57,7 +57,7 @@ function readMember(cursor: Cursor, writer: GeometryWriter, parts: Parts, depth:
 
 const types = Object.keys(geometryCode) as GeometryType[]
 
-function readType(cursor: Cursor): GeometryType | undefined {
+function readType(cursor: TextCursor): GeometryType | undefined {
   const start = cursor.at
   skipValue(cursor)
   for (const type of types) if (isString(cursor.bytes, start, cursor.at, type)) return type
@@ -65,7 +65,7 @@ function readType(cursor: Cursor): GeometryType | undefined {
 }
 
 function readContent(
-  cursor: Cursor,
+  cursor: TextCursor,
   writer: GeometryWriter,
   parts: Parts,
   depth: number,
@@ -84,7 +84,7 @@ function readContent(
   }
 }
 
-function readContentAgain(cursor: Cursor, writer: GeometryWriter, parts: Parts, depth: number): void {
+function readContentAgain(cursor: TextCursor, writer: GeometryWriter, parts: Parts, depth: number): void {
   const after = cursor.at
   const at = parts.type === 'GeometryCollection' ? parts.geometriesAt : parts.coordinatesAt
   if (at < 0 || parts.type === undefined) throw noGeometry
@@ -93,7 +93,7 @@ function readContentAgain(cursor: Cursor, writer: GeometryWriter, parts: Parts, 
   cursor.at = after
 }
 
-function writeContent(cursor: Cursor, writer: GeometryWriter, type: GeometryType, depth: number): void {
+function writeContent(cursor: TextCursor, writer: GeometryWriter, type: GeometryType, depth: number): void {
   if (type === 'GeometryCollection') {
     writeHeader(writer, type)
     readParts(cursor, writer, () => readObject(cursor, writer, depth + 1))

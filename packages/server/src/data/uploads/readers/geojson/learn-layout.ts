@@ -1,13 +1,13 @@
 import { closeBrace, openBrace } from '../../../../query/geometry/encoding/character-codes.ts'
-import { type Cursor, hasNext, isString, peek, readKey, skipValue } from './cursor.ts'
-import { type Feature, idPlace } from './feature.ts'
+import { hasNext, isString, peek, readKey, skipValue, type TextCursor } from './cursor.ts'
+import { type FeatureBuffer, idSlot } from './feature.ts'
 import { fixedText, stepOver } from './fixed-text.ts'
 import { addGap, afterField, afterGap, createJunction, type Gap, type Junction, type Layout, member } from './layout.ts'
 
 /** A feature that is looked at for how it is written. */
 type Lesson = {
-  readonly cursor: Cursor
-  readonly feature: Feature
+  readonly cursor: TextCursor
+  readonly feature: FeatureBuffer
   /** The gaps that were not known yet. */
   readonly news: { readonly from: Junction; readonly gap: Gap }[]
   /** The members that were named, and those before the gap at hand. */
@@ -23,7 +23,7 @@ const mostNews = 1_100
 const mostForeignMembers = 64
 
 /** Learns how a feature is written that was just read without a fault: from `start` to the cursor. */
-export function learnLayout(cursor: Cursor, start: number, feature: Feature): void {
+export function learnLayout(cursor: TextCursor, start: number, feature: FeatureBuffer): void {
   const { layout, shape } = feature
   if (layout.lessonsLeft === 0 || shape === 'invalid' || shape === 'GeometryCollection') return
   layout.lessonsLeft--
@@ -59,7 +59,7 @@ function learnMember(lesson: Lesson, key: string, isPlain: boolean): boolean {
   if (!isPlain) return false
   if (key === 'type') return nameMember(lesson, member.type) && skip(cursor)
   if (key === 'geometry') return learnGeometry(lesson)
-  if (key === 'id') return learnValue(lesson, idPlace, afterMember(feature.layout, key))
+  if (key === 'id') return learnValue(lesson, idSlot, afterMember(feature.layout, key))
   if (key !== 'properties') return learnValue(lesson, afterGap.skippedValue, afterMember(feature.layout, key))
   if (!nameMember(lesson, member.properties)) return false
   return cursor.bytes[cursor.at] === openBrace ? walk(lesson, learnProperty) : skip(cursor)
@@ -93,7 +93,7 @@ function afterMember({ members }: Layout, key: string): Junction {
   return junction
 }
 
-function skip(cursor: Cursor): true {
+function skip(cursor: TextCursor): true {
   skipValue(cursor)
   return true
 }

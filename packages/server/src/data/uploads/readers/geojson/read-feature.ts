@@ -3,7 +3,6 @@ import { isGeometryType } from '../../../../query/geometry/geometry-type.ts'
 import { fieldIndex } from '../engine/type-inference.ts'
 import { ReadFault } from '../reader.ts'
 import {
-  type Cursor,
   fail,
   hasNext,
   isString,
@@ -11,17 +10,18 @@ import {
   readKey,
   skipString,
   skipValue,
+  type TextCursor,
   take,
   textIn,
   token,
 } from './cursor.ts'
 import { readAlike } from './fast.ts'
-import { clearValues, type Feature, idPlace, readValue } from './feature.ts'
+import { clearValues, type FeatureBuffer, idSlot, readValue } from './feature.ts'
 import { readGeometry } from './geometry.ts'
 import { learnLayout } from './learn-layout.ts'
 
 /** Reads a feature, or a bare geometry as one without properties. */
-export function readFeature(cursor: Cursor, feature: Feature): void {
+export function readFeature(cursor: TextCursor, feature: FeatureBuffer): void {
   if (peek(cursor) !== openBrace) fail(cursor, 'a feature')
   const start = cursor.at
   clearValues(feature)
@@ -29,7 +29,7 @@ export function readFeature(cursor: Cursor, feature: Feature): void {
   cursor.at = start
   clearValues(feature)
   feature.shape = 'missing'
-  const found: Found = { isFeature: false, isGeometry: false }
+  const found: FeatureMembers = { isFeature: false, isGeometry: false }
   cursor.at++
   if (peek(cursor) === closeBrace) cursor.at++
   else
@@ -45,14 +45,14 @@ export function readFeature(cursor: Cursor, feature: Feature): void {
       'The JSON is neither GeoJSON nor a list of objects: it holds an object that is neither a feature nor a geometry.',
     )
   cursor.at = start
-  feature.tokens[idPlace] = token.null
+  feature.tokens[idSlot] = token.null
   readFeatureGeometry(cursor, feature)
 }
 
 /** What the type of an object says that it is. */
-type Found = { isFeature: boolean; isGeometry: boolean }
+type FeatureMembers = { isFeature: boolean; isGeometry: boolean }
 
-function readMember(cursor: Cursor, feature: Feature, found: Found): void {
+function readMember(cursor: TextCursor, feature: FeatureBuffer, found: FeatureMembers): void {
   peek(cursor)
   const keyStart = cursor.at
   skipString(cursor)
@@ -65,7 +65,7 @@ function readMember(cursor: Cursor, feature: Feature, found: Found): void {
   else if (isString(bytes, keyStart, keyEnd, 'geometry')) readFeatureGeometry(cursor, feature)
   else {
     if (isString(bytes, keyStart, keyEnd, 'id')) {
-      readValue(cursor, feature, idPlace)
+      readValue(cursor, feature, idSlot)
       return
     }
     const kind = skipValue(cursor)
@@ -76,14 +76,14 @@ function readMember(cursor: Cursor, feature: Feature, found: Found): void {
   }
 }
 
-function readFeatureGeometry(cursor: Cursor, feature: Feature): void {
+function readFeatureGeometry(cursor: TextCursor, feature: FeatureBuffer): void {
   if (peek(cursor) === lowerN) {
     skipValue(cursor)
     feature.shape = 'missing'
   } else feature.shape = readGeometry(cursor, feature.geometry) ?? 'invalid'
 }
 
-function readProperties(cursor: Cursor, feature: Feature, first: number): void {
+function readProperties(cursor: TextCursor, feature: FeatureBuffer, first: number): void {
   if (first !== openBrace) {
     skipValue(cursor)
     return

@@ -12,20 +12,20 @@ import {
 } from '../engine/copy-binary.ts'
 import { kind, kindsOfInteger, kindsOfString } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
-import { type Cursor, numberIn, textIn, token } from './cursor.ts'
-import { tokenBits as bits, type Feature, tokenMask as mask } from './feature.ts'
+import { numberIn, type TextCursor, textIn, token } from './cursor.ts'
+import { tokenBits as bits, type FeatureBuffer, tokenMask as mask } from './feature.ts'
 
 // As constants of this module: V8 does not fold imported ones.
 const [tokenBits, tokenMask] = [bits, mask]
 const { escaped, exponent, float, integer, nested, null: missing, text, true: yes } = token
 
 /** The kinds of a value of the feature: mostly seen when it was read. */
-export function kindsOfValue(cursor: Cursor, feature: Feature, place: number, known: number): number {
+export function kindsOfValue(cursor: TextCursor, feature: FeatureBuffer, place: number, known: number): number {
   const found = feature.tokens[place] as number
   return found > 0 && found <= tokenMask ? lookAtValue(cursor, feature, place, known) : found >> tokenBits
 }
 
-function lookAtValue({ bytes }: Cursor, feature: Feature, place: number, known: number): number {
+function lookAtValue({ bytes }: TextCursor, feature: FeatureBuffer, place: number, known: number): number {
   const found = feature.tokens[place] as number
   const start = feature.starts[place] as number
   const end = feature.ends[place] as number
@@ -51,7 +51,13 @@ function kindsOfFloat(bytes: Buffer, start: number, end: number): number {
 }
 
 /** Writes a value of the feature as a field of this type. */
-export function writeToken(rows: RowWriter, cursor: Cursor, feature: Feature, place: number, type: FieldType): void {
+export function writeToken(
+  rows: RowWriter,
+  cursor: TextCursor,
+  feature: FeatureBuffer,
+  place: number,
+  type: FieldType,
+): void {
   const { bytes } = cursor
   const found = (feature.tokens[place] as number) & tokenMask
   const start = feature.starts[place] as number
@@ -67,13 +73,13 @@ export function writeToken(rows: RowWriter, cursor: Cursor, feature: Feature, pl
   else writeValue(rows, type, textIn(bytes, start, end, found))
 }
 
-function numberAt(feature: Feature, bytes: Buffer, place: number): number {
+function numberAt(feature: FeatureBuffer, bytes: Buffer, place: number): number {
   const value = feature.numbers[place] as number
   return Number.isNaN(value) ? numberIn(bytes, feature.starts[place] as number, feature.ends[place] as number) : value
 }
 
 /** A date with escapes was not seen to be one. */
-function writeDate(rows: RowWriter, feature: Feature, place: number, bytes: Buffer): void {
+function writeDate(rows: RowWriter, feature: FeatureBuffer, place: number, bytes: Buffer): void {
   const days = feature.numbers[place] as number
   const found = (feature.tokens[place] as number) & tokenMask
   if (!Number.isNaN(days)) writeInt4(rows, days)
@@ -86,7 +92,7 @@ function writeBigint(rows: RowWriter, bytes: Buffer, start: number, end: number)
 }
 
 /** Text without escapes is copied as it lies there, numbers among text too. */
-function writeWords(rows: RowWriter, cursor: Cursor, start: number, end: number, found: number): void {
+function writeWords(rows: RowWriter, cursor: TextCursor, start: number, end: number, found: number): void {
   if (found === escaped) {
     writeText(rows, textIn(cursor.bytes, start, end, found))
     return

@@ -93,7 +93,7 @@ test('a geometry that is none is a fault that names the feature', async () => {
     await assert.rejects(read(file), (error) => {
       assert.ok(error instanceof ReadFault)
       assert.equal(error.code, 'invalid_file')
-      assert.equal(error.place.feature, 2)
+      assert.equal(error.position.feature, 2)
       return true
     })
   }

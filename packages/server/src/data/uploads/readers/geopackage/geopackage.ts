@@ -3,12 +3,12 @@ import { setImmediate } from 'node:timers/promises'
 import { createFlatGeometry } from '../../../../query/geometry/flat/flat-geometry.ts'
 import { writeFlatGeometry } from '../../../../query/geometry/flat/flat-geometry-write.ts'
 import { createReader } from '../engine/create-reader.ts'
-import type { Field, Reading } from '../engine/reading.ts'
+import type { Reading, RecordField } from '../engine/reading.ts'
 import { kind } from '../engine/type-inference.ts'
 import { maxFields, type Reader, ReadFault } from '../reader.ts'
 import { openSqliteFile, type SqliteFile } from '../sqlite/sqlite-file.ts'
 import { readPackedGeometry } from './geometry.ts'
-import { guarded, openRows, type Row } from './rows.ts'
+import { guarded, openRows, type SqliteRow } from './rows.ts'
 import { describeTable, type PackageTable, packageLayers } from './tables.ts'
 import { columnType, hintOf, kindsOfCell, writeCell } from './values.ts'
 
@@ -38,8 +38,8 @@ function readTable(database: SqliteFile['database'], table: PackageTable): Readi
   const hints = columns.map(({ declared }) => hintOf(declared))
   const geometry = createFlatGeometry()
   const stored = openRows(database, table)
-  let [rows, at, count]: [readonly Row[], number, number] = [[], -1, 0]
-  let row: Row = []
+  let [rows, at, count]: [readonly SqliteRow[], number, number] = [[], -1, 0]
+  let row: SqliteRow = []
   const cellAt = (place: number): SQLOutputValue => row[place === keyPlace ? 0 : place + 2] ?? null
   return {
     places: [...columns.keys(), ...(key === undefined ? [] : [keyPlace])],
@@ -69,8 +69,8 @@ function readTable(database: SqliteFile['database'], table: PackageTable): Readi
 }
 
 /** Numbers that just count the rows are no field. */
-function fieldsOf({ columns, key }: PackageTable, kinds: ArrayLike<number>): Field[] {
-  const fields: Field[] = columns.map(({ name, declared }, place) => ({
+function fieldsOf({ columns, key }: PackageTable, kinds: ArrayLike<number>): RecordField[] {
+  const fields: RecordField[] = columns.map(({ name, declared }, place) => ({
     name,
     place,
     type: columnType(kinds[place] ?? 0, declared),

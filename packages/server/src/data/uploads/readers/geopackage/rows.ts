@@ -22,12 +22,12 @@ function asFault(error: unknown): unknown {
   return isSqlite ? new ReadFault('invalid_file', `The GeoPackage is damaged: ${error.message}.`, {}, error) : error
 }
 
-export type Row = readonly SQLOutputValue[]
+export type SqliteRow = readonly SQLOutputValue[]
 
 /** All rows of a table in order: the row's number, the geometry, the fields. In a sound file the numbers grow. */
 export type PackageRows = {
   /** The next few; undefined when all were read. */
-  next(): readonly Row[] | undefined
+  next(): readonly SqliteRow[] | undefined
   progress(): number
 }
 
@@ -42,7 +42,7 @@ export function openRows(database: DatabaseSync, table: PackageTable): PackageRo
   return {
     next() {
       if (isOver) return undefined
-      const rows = guarded(() => statement.all(before + 1n, limit)) as unknown as Row[]
+      const rows = guarded(() => statement.all(before + 1n, limit)) as unknown as SqliteRow[]
       for (const row of rows) {
         const at = row[0] as bigint
         if (at <= before) throw new ReadFault('invalid_file', 'The GeoPackage is damaged: rows occur twice.')
@@ -79,7 +79,7 @@ const leastNumber = -(2n ** 63n)
 const mostNumber = 2n ** 63n - 1n
 
 /** What a row of these takes, more or less. */
-function bytesOfRow(rows: readonly Row[]): number {
+function bytesOfRow(rows: readonly SqliteRow[]): number {
   let total = 0
   for (const row of rows) {
     for (const value of row) total += typeof value === 'string' || value instanceof Uint8Array ? value.length : 8

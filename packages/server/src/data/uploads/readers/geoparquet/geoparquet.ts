@@ -3,14 +3,14 @@ import { writeFlatGeometry } from '../../../../query/geometry/flat/flat-geometry
 import { createReader } from '../engine/create-reader.ts'
 import type { Reading } from '../engine/reading.ts'
 import { kind } from '../engine/type-inference.ts'
-import { layerNameOf, type OpenOptions, type Reader } from '../reader.ts'
+import { layerNameOf, type Reader, type ReaderOptions } from '../reader.ts'
 import { openParquetFile, type ParquetFile, pieces } from './file.ts'
 import { readParquetGeometry } from './geometry.ts'
 import { layoutOf, type ParquetColumn, type ParquetLayout } from './schema.ts'
 import { isMisfit, writeParquetValue } from './values.ts'
 
 /** A Parquet file: one layer, with a geometry when its metadata name one. */
-export async function openGeoParquet(path: string, { fileName }: OpenOptions): Promise<Reader> {
+export async function openGeoParquet(path: string, { fileName }: ReaderOptions): Promise<Reader> {
   const file = await openParquetFile(path)
   try {
     const layout = layoutOf(file.metadata)

@@ -1,5 +1,5 @@
 import { closeBrace, closeBracket, recordSeparator } from '../../../../query/geometry/encoding/character-codes.ts'
-import { type Cursor, hasNext, incomplete, peek, readKey } from '../geojson/cursor.ts'
+import { hasNext, incomplete, peek, readKey, type TextCursor } from '../geojson/cursor.ts'
 import { maxFeatureBytes, ReadFault } from '../reader.ts'
 
 /** What a value of a file is: an item, a list of them, or an object with such a list among its members. */
@@ -8,15 +8,15 @@ export type ValueKind = 'item' | 'list' | 'members'
 /** Where the items of a JSON file are, and how one is read. */
 export type ItemFormat = {
   /** Says what the value here is, which begins with this byte. The cursor stays where it is. */
-  kindOf(cursor: Cursor, first: number): ValueKind
-  readItem(cursor: Cursor): void
+  kindOf(cursor: TextCursor, first: number): ValueKind
+  readItem(cursor: TextCursor): void
   /** Steps over the value of a member that holds no items; false at the list of those, which is entered then. */
-  skipMember(cursor: Cursor, key: string): boolean
+  skipMember(cursor: TextCursor, key: string): boolean
 }
 
 /** How far a file is read: between whole values, in a list of items, or among the members of an object with such a list. */
 export type ItemState = {
-  readonly cursor: Cursor
+  readonly cursor: TextCursor
   readonly format: ItemFormat
   place: 'outside' | 'list' | 'members'
   /** Where the list of items is. */
@@ -29,7 +29,7 @@ export type ItemState = {
   count: number
 }
 
-export function createItemState(cursor: Cursor, format: ItemFormat): ItemState {
+export function createItemState(cursor: TextCursor, format: ItemFormat): ItemState {
   return { cursor, format, place: 'outside', outer: 'outside', isFirst: true, longest: 0, count: 0 }
 }
 
@@ -59,7 +59,7 @@ export function readOn(state: ItemState): boolean {
 }
 
 function faultAt(error: unknown, feature: number): unknown {
-  if (!(error instanceof ReadFault) || error.place.feature !== undefined) return error
+  if (!(error instanceof ReadFault) || error.position.feature !== undefined) return error
   return new ReadFault(error.code, error.message, { feature }, error)
 }
 

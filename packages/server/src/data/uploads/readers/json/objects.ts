@@ -2,7 +2,7 @@ import { openBrace, openBracket } from '../../../../query/geometry/encoding/char
 import { closeTextWindow, fillTextWindow, openTextWindow, shareRead } from '../engine/text-window.ts'
 import { fail, peek, skipValue } from '../geojson/cursor.ts'
 import { createItemState, type ItemFormat, readOn } from './items.ts'
-import { isListOfObjects, type RecordsPlace } from './shape.ts'
+import { isListOfObjects, type RecordsMember } from './shape.ts'
 
 export type ObjectBatch = { texts: string[]; fraction: number }
 
@@ -11,7 +11,7 @@ const windowBytes = 512 * 1024
 /** Reads the records of a JSON file as texts, in batches, with memory for one window or one record. */
 export async function* readObjects(
   file: string,
-  { member }: RecordsPlace,
+  { member }: RecordsMember,
   { signal, ignored = [] }: { signal: AbortSignal; ignored?: string[] },
 ): AsyncGenerator<ObjectBatch> {
   const window = openTextWindow(file, windowBytes)

@@ -6,38 +6,38 @@ import { readRecords, type SourceRecord } from '../engine/records.ts'
 import { createFieldList, type FieldList, fieldIndex, kindsOfValue } from '../engine/type-inference.ts'
 import { layerNameOf, type Reader, type Warning } from '../reader.ts'
 import { isPairHeading, readAxisHeading } from '../table/coordinate-headings.ts'
-import { type GeometryPlace, geometryOfRow } from '../table/geometry-cell.ts'
-import { findGeometry } from '../table/geometry-place.ts'
+import { type GeometryColumns, geometryOfRow } from '../table/geometry-cell.ts'
+import { findGeometry } from '../table/geometry-columns.ts'
 import { coordinateNamesOf } from '../table/table.ts'
 import { parseExactJson } from './exact-json.ts'
 import { readObjects } from './objects.ts'
-import type { RecordsPlace } from './shape.ts'
+import type { RecordsMember } from './shape.ts'
 
 type JsonOptions = { fileName: string; warnings?: readonly Warning[]; rules?: RowRules; signal: AbortSignal }
 
-type Layout = { names: string[]; geometry: GeometryPlace; warnings: Warning[] }
+type Layout = { names: string[]; geometry: GeometryColumns; warnings: Warning[] }
 
 /** JSON in UTF-8 that is no GeoJSON: a list of objects, or one object after another, read by the rules of tables. */
 export async function openJsonRecords(
   file: string,
-  place: RecordsPlace,
+  member: RecordsMember,
   { fileName, warnings = [], rules = {}, signal }: JsonOptions,
 ): Promise<Reader> {
-  const layout = await layoutOf(file, place, signal)
+  const layout = await layoutOf(file, member, signal)
   const known = [...warnings, ...layout.warnings]
   return createReader({
     format: 'json',
     layers: [layerNameOf(fileName)],
-    open: (_, options) => readJson(file, place, { ...layout, warnings: known }, options.signal),
+    open: (_, options) => readJson(file, member, { ...layout, warnings: known }, options.signal),
     rules,
   })
 }
 
 const sampledObjects = 200
 
-async function layoutOf(file: string, place: RecordsPlace, signal: AbortSignal): Promise<Layout> {
+async function layoutOf(file: string, member: RecordsMember, signal: AbortSignal): Promise<Layout> {
   const objects: Record<string, unknown>[] = []
-  for await (const { texts } of readObjects(file, place, { signal })) {
+  for await (const { texts } of readObjects(file, member, { signal })) {
     for (const text of texts.slice(0, sampledObjects - objects.length)) {
       const object = parseObject(text)
       if (object) objects.push(object)
@@ -46,7 +46,7 @@ async function layoutOf(file: string, place: RecordsPlace, signal: AbortSignal):
   }
   const names = [...new Set(objects.flatMap(Object.keys))]
   const sample = objects.map((object) => names.map((name) => cellOf(name, object[name])))
-  const { place: geometry, warnings } = findGeometry(names, sample)
+  const { geometryColumns: geometry, warnings } = findGeometry(names, sample)
   return { names, geometry, warnings }
 }
 
@@ -72,7 +72,7 @@ function pairText(name: string, value: object): string | undefined {
 
 function readJson(
   file: string,
-  place: RecordsPlace,
+  member: RecordsMember,
   { names, geometry, warnings }: Layout,
   signal: AbortSignal,
 ): Reading {
@@ -87,28 +87,33 @@ function readJson(
     return { geometry: null, fault: { column: names[column] ?? '', value, problem } }
   }
   async function* batches() {
-    for await (const { texts, fraction } of readObjects(file, place, { signal, ignored }))
+    for await (const { texts, fraction } of readObjects(file, member, { signal, ignored }))
       yield { records: texts.map((text) => recordOf(text, fields, left, shapeOf)), fraction }
   }
   return readRecords({
     fields,
     kindsOf: kindsOfValue,
     batches: batches(),
-    facts: () => ({ warnings: [...warnings, ...ignoredWarnings(place, ignored)] }),
+    facts: () => ({ warnings: [...warnings, ...ignoredWarnings(member, ignored)] }),
     ...(coordinateNames && { coordinateNames }),
   })
 }
 
 /** The cells that the geometry is read from, where they are in the sample. */
-function rowFor(object: Record<string, unknown>, place: GeometryPlace, names: readonly string[]): unknown[] {
+function rowFor(
+  object: Record<string, unknown>,
+  geometryColumns: GeometryColumns,
+  names: readonly string[],
+): unknown[] {
   const row: unknown[] = []
   const put = (column: number, isText = false): void => {
     const name = names[column]
     if (name === undefined) return
     row[column] = isText ? cellOf(name, object[name]) : object[name]
   }
-  if (place.kind === 'xy') for (const column of [place.x, place.y, place.z]) put(column)
-  else if (place.kind !== 'none') put(place.column, place.kind === 'pair')
+  if (geometryColumns.kind === 'xy')
+    for (const column of [geometryColumns.x, geometryColumns.y, geometryColumns.z]) put(column)
+  else if (geometryColumns.kind !== 'none') put(geometryColumns.column, geometryColumns.kind === 'pair')
   return row
 }
 
@@ -133,7 +138,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   return isObject ? (value as Record<string, unknown>) : undefined
 }
 
-function ignoredWarnings({ member }: RecordsPlace, ignored: readonly string[]): Warning[] {
+function ignoredWarnings({ member }: RecordsMember, ignored: readonly string[]): Warning[] {
   if (ignored.length === 0) return []
   const names = ignored.slice(0, 5).map((name) => JSON.stringify(name))
   const message = `Only the list ${JSON.stringify(member)} was read, not ${names.join(', ')}. Send other lists as files of their own.`

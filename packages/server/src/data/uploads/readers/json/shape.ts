@@ -7,16 +7,16 @@ import {
 } from '../../../../query/geometry/encoding/character-codes.ts'
 import { isGeometryType } from '../../../../query/geometry/geometry-type.ts'
 import { closeTextWindow, fillTextWindow, openTextWindow } from '../engine/text-window.ts'
-import { type Cursor, hasNext, incomplete, peek, readKey, skipValue } from '../geojson/cursor.ts'
+import { hasNext, incomplete, peek, readKey, skipValue, type TextCursor } from '../geojson/cursor.ts'
 import { maxFeatureBytes, ReadFault } from '../reader.ts'
 
 /** Where in a JSON file its records are: objects in a list or one after another, or in the list that is this member. */
-export type RecordsPlace = { member: string | undefined }
+export type RecordsMember = { member: string | undefined }
 
 const firstBytes = 64 * 1024
 
 /** Whether a JSON file holds plain objects rather than GeoJSON, and where; undefined when it does not. */
-export function findRecords(file: string): RecordsPlace | undefined {
+export function findRecords(file: string): RecordsMember | undefined {
   const window = openTextWindow(file, firstBytes)
   const look: Look = { member: undefined }
   try {
@@ -37,7 +37,7 @@ export function findRecords(file: string): RecordsPlace | undefined {
 type Look = { member: string | undefined }
 
 /** What is no JSON is no list of objects either: whoever reads it says what is wrong. */
-function lookAt(cursor: Cursor, look: Look): RecordsPlace | undefined | 'unknown' {
+function lookAt(cursor: TextCursor, look: Look): RecordsMember | undefined | 'unknown' {
   try {
     while (peek(cursor) === recordSeparator) cursor.at++
     if (peek(cursor) === openBracket) {
@@ -53,7 +53,7 @@ function lookAt(cursor: Cursor, look: Look): RecordsPlace | undefined | 'unknown
 }
 
 /** The first of several objects, or one that holds a list of them. */
-function lookAtObject(cursor: Cursor, look: Look): RecordsPlace | undefined {
+function lookAtObject(cursor: TextCursor, look: Look): RecordsMember | undefined {
   const start = cursor.at
   cursor.at++
   if (peek(cursor) === closeBrace) return undefined
@@ -70,7 +70,7 @@ function lookAtObject(cursor: Cursor, look: Look): RecordsPlace | undefined {
 }
 
 /** Whether a member says that its object is GeoJSON. The cursor stays where it is. */
-function isOfGeoJson(cursor: Cursor, key: string): boolean {
+function isOfGeoJson(cursor: TextCursor, key: string): boolean {
   if (key !== 'type') return key === 'features'
   const start = cursor.at
   const type: unknown = JSON.parse(valueText(cursor))
@@ -78,7 +78,7 @@ function isOfGeoJson(cursor: Cursor, key: string): boolean {
   return isGeoJsonType(type)
 }
 
-function valueText(cursor: Cursor): string {
+function valueText(cursor: TextCursor): string {
   peek(cursor)
   const start = cursor.at
   skipValue(cursor)
@@ -86,7 +86,7 @@ function valueText(cursor: Cursor): string {
 }
 
 /** Whether the value here is a list whose first item is an object that is no GeoJSON. The cursor stays where it is. */
-export function isListOfObjects(cursor: Cursor): boolean {
+export function isListOfObjects(cursor: TextCursor): boolean {
   const start = cursor.at
   if (peek(cursor) !== openBracket) return false
   cursor.at++
@@ -99,7 +99,7 @@ const isGeoJsonType = (type: unknown): boolean =>
   typeof type === 'string' && (type === 'Feature' || type === 'FeatureCollection' || isGeometryType(type))
 
 /** Whether there is an object here that is neither feature nor geometry. */
-function isPlainObject(cursor: Cursor): boolean {
+function isPlainObject(cursor: TextCursor): boolean {
   if (peek(cursor) !== openBrace) return false
   const object: unknown = JSON.parse(valueText(cursor))
   if (typeof object !== 'object' || object === null || !('type' in object)) return true

@@ -37,7 +37,7 @@ export type DbfRow = Pick<Reading, 'places' | 'kindsOf' | 'write'>
 const noNumber = Infinity
 
 /** What was found in the row at hand, by column. */
-type Found = {
+type ParsedValues = {
   /** Of columns of whole numbers; NaN for what is not plainly one, and in all other columns. */
   readonly numbers: Float64Array
   /** Where text that is plain ASCII ends; 0 for other text, and in all other columns. */
@@ -51,7 +51,7 @@ const isText = (field: DbfField): boolean => !field.isBinary && dbfFieldType(fie
 export function createDbfRow(records: ShapefileRecords, seen: TextFindings, text: DbfText): DbfRow {
   const { dbf } = records
   const fields = dbf?.fields ?? []
-  const found: Found = {
+  const found: ParsedValues = {
     numbers: new Float64Array(fields.length).fill(Number.NaN),
     ends: new Int32Array(fields.length),
   }
@@ -79,7 +79,13 @@ export function createDbfRow(records: ShapefileRecords, seen: TextFindings, text
   }
 }
 
-function lookAtNumber({ bytes }: Dbf['window'], field: DbfField, rowAt: number, place: number, found: Found): number {
+function lookAtNumber(
+  { bytes }: Dbf['window'],
+  field: DbfField,
+  rowAt: number,
+  place: number,
+  found: ParsedValues,
+): number {
   const start = rowAt + field.offset
   const value = integerIn(bytes, start, start + field.width)
   found.numbers[place] = value
@@ -91,7 +97,7 @@ function lookAtText(
   field: DbfField,
   rowAt: number,
   place: number,
-  { ends }: Found,
+  { ends }: ParsedValues,
   seen: TextFindings,
 ): void {
   const start = rowAt + field.offset

@@ -1,13 +1,13 @@
-import { type ByteSource, type ByteWindow, holds, moveTo, openWindow } from '../engine/byte-window.ts'
+import { type ByteWindow, holds, type InputBytes, moveTo, openWindow } from '../engine/byte-window.ts'
 import { maxFeatureBytes, ReadFault, type Warning } from '../reader.ts'
 import { type Dbf, isDeleted, readDbf } from './dbf.ts'
 
 /** The files of one shapefile, wherever they lie; the large ones may be in an archive yet. A table alone is a layer too. */
 export type ShapefileParts = {
   readonly name: string
-  readonly shp?: string | (() => Promise<ByteSource>)
+  readonly shp?: string | (() => Promise<InputBytes>)
   readonly shx?: string
-  readonly dbf?: string | (() => Promise<ByteSource>)
+  readonly dbf?: string | (() => Promise<InputBytes>)
   readonly prj?: string
   readonly cpg?: string
 }
@@ -37,7 +37,7 @@ const headerSize = 100
 
 /** Opens the files; `opened` are the windows on them, also where that fails. */
 export async function openRecords(parts: ShapefileParts, opened: ByteWindow[]): Promise<ShapefileRecords> {
-  const openPart = async (file: string | (() => Promise<ByteSource>)) => {
+  const openPart = async (file: string | (() => Promise<InputBytes>)) => {
     const window = await openWindow(file)
     opened.push(window)
     return window

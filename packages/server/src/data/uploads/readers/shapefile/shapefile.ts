@@ -3,8 +3,8 @@ import { createFlatGeometry } from '../../../../query/geometry/flat/flat-geometr
 import { writeFlatGeometry } from '../../../../query/geometry/flat/flat-geometry-write.ts'
 import type { ByteWindow } from '../engine/byte-window.ts'
 import { createReader } from '../engine/create-reader.ts'
-import type { Facts, Reading, ReadingOptions } from '../engine/reading.ts'
-import { asReadFault, layerNameOf, type OpenOptions, type Reader, ReadFault, type Warning } from '../reader.ts'
+import type { LayerFacts, Reading, ReadingOptions } from '../engine/reading.ts'
+import { asReadFault, layerNameOf, type Reader, type ReaderOptions, ReadFault, type Warning } from '../reader.ts'
 import { dbfFieldType } from './dbf.ts'
 import { createTextFindings, dbfText, textIn } from './dbf-text.ts'
 import { createDbfRow } from './dbf-values.ts'
@@ -19,14 +19,14 @@ import {
 } from './records.ts'
 
 /** A .shp file that came alone. */
-export async function openShapefile(file: string, { fileName }: OpenOptions): Promise<Reader> {
+export async function openShapefile(file: string, { fileName }: ReaderOptions): Promise<Reader> {
   return openShapefiles([{ name: layerNameOf(fileName), shp: file }])
 }
 
 /** Shapefiles whose parts were found in an archive: one layer each. */
 export async function openShapefiles(
   layers: readonly ShapefileParts[],
-  { encoding }: Pick<OpenOptions, 'encoding'> = {},
+  { encoding }: Pick<ReaderOptions, 'encoding'> = {},
 ): Promise<Reader> {
   const partsOf = (name: string) => layers.find((layer) => layer.name === name) as ShapefileParts
   return createReader({
@@ -68,7 +68,7 @@ type Layer = {
   readonly wkt: string | undefined
 }
 
-function readLayer({ parts, records, opened, encodings, wkt }: Layer, before: Facts | undefined): Reading {
+function readLayer({ parts, records, opened, encodings, wkt }: Layer, before: LayerFacts | undefined): Reading {
   const { dbf } = records
   const fields = dbf?.fields ?? []
   const found = createTextFindings()

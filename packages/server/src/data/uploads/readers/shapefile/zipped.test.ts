@@ -7,9 +7,9 @@ import { deflateRawSync } from 'node:zlib'
 import { dbfOf } from '../../../../../testing/uploads/dbf-of.ts'
 import { mutate, randomOf } from '../../../../../testing/uploads/mutations.ts'
 import { type ReadLayer, readLayer } from '../../../../../testing/uploads/read-back.ts'
-import { type ZipEntry, zipOf } from '../../../../../testing/uploads/zip-of.ts'
+import { type TestZipEntry, zipOf } from '../../../../../testing/uploads/zip-of.ts'
 import { openReader } from '../open-reader.ts'
-import { type EncodedColumn, type Loaded, type Reader, ReadFault, type ScannedLayer } from '../reader.ts'
+import { type EncodedColumn, type LoadResult, type Reader, ReadFault, type ScannedLayer } from '../reader.ts'
 import { openShapefiles } from './shapefile.ts'
 
 const { signal } = new AbortController()
@@ -66,10 +66,10 @@ function writeHeader(bytes: Buffer): void {
 const every = Array.from({ length: rowCount }, (_, record) => record)
 const [shp, shx, dbf] = [shpOf(rowCount), shxOf(every), dbfOf(rowsOfTable)]
 
-type Parts = { shp?: Partial<ZipEntry>; shx?: Partial<ZipEntry>; dbf?: Partial<ZipEntry> }
+type Parts = { shp?: Partial<TestZipEntry>; shx?: Partial<TestZipEntry>; dbf?: Partial<TestZipEntry> }
 
 async function openZipped(change: Parts = {}, method = 8): Promise<Reader> {
-  const entries: ZipEntry[] = [
+  const entries: TestZipEntry[] = [
     { name: 'Areas.SHP', content: shp, method, ...change.shp },
     { name: 'areas.shx', content: shx, method, ...change.shx },
     { name: 'areas.dbf', content: dbf, method, ...change.dbf },
@@ -103,7 +103,7 @@ const columnsFor = ({ fields }: ScannedLayer): EncodedColumn[] => [
 ]
 
 /** Loads by a guess, and answers how much came before the end or a fault. */
-async function load(reader: Reader): Promise<{ bytes: number; loaded?: Loaded; fault?: unknown }> {
+async function load(reader: Reader): Promise<{ bytes: number; loaded?: LoadResult; fault?: unknown }> {
   const [layer = ''] = await reader.layers()
   let bytes = 0
   try {

@@ -32,8 +32,8 @@ export function openSqliteFile(file: string): SqliteFile {
     database.exec('PRAGMA cache_size = -16000')
     const readable = new Set(['sqlite_master', 'pragma_table_xinfo', ownExpression])
     database.setAuthorizer((action, first, second, _database, within) => {
-      const isOurs = within === null || within === ownExpression
-      return isOurs && isAllowed(readable, action, first, second) ? constants.SQLITE_OK : constants.SQLITE_DENY
+      const isTrusted = within === null || within === ownExpression
+      return isTrusted && isAllowed(readable, action, first, second) ? constants.SQLITE_OK : constants.SQLITE_DENY
     })
     const entries = entriesOf(database)
     for (const [key, { isPlainTable }] of entries) if (isPlainTable) readable.add(key)

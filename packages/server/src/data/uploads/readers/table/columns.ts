@@ -1,5 +1,5 @@
 /** The columns of a table and the cells of its first rows, without those that hold nothing. */
-export type Columns = { names: readonly string[]; cells: readonly (readonly string[])[] }
+export type TextColumns = { names: readonly string[]; cells: readonly (readonly string[])[] }
 
 /** What columns of geometries written out are called. */
 export const geometryNames =

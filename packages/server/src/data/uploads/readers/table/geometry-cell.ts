@@ -6,7 +6,7 @@ import { parsePair } from './coordinate-pair.ts'
 import { type Axis, type MeaningOfO, parseAngle } from './degrees.ts'
 
 /** Where the geometry of a table is: in a column of text, in two or three of numbers, both in one, or nowhere. */
-export type GeometryPlace =
+export type GeometryColumns =
   | { kind: 'text'; column: number }
   /** Geographic columns are called latitude and longitude; their cells may be degrees, minutes and seconds. */
   | { kind: 'xy'; x: number; y: number; z: number; isGeographic: boolean; meaningOfO?: MeaningOfO }
@@ -68,25 +68,25 @@ const nothing = /^\s*(|n\/?a|#n\/a|null|none|nil|nan|unknown|-+|–|\?)\s*$/i
 
 export const isNothing = (cell: string): boolean => nothing.test(cell)
 
-type Found = { geometry: LooseGeometry | null; srid?: number } | { fault: CellFault }
+type CellGeometry = { geometry: LooseGeometry | null; srid?: number } | { fault: CellFault }
 
-const noGeometry: Found = { geometry: null }
+const noGeometry: CellGeometry = { geometry: null }
 
 /** The geometry of a row: null where its cells are empty, a fault where they cannot be read. */
-export function geometryOfRow(row: readonly unknown[], place: GeometryPlace): Found {
-  switch (place.kind) {
+export function geometryOfRow(row: readonly unknown[], geometryColumns: GeometryColumns): CellGeometry {
+  switch (geometryColumns.kind) {
     case 'none':
       return noGeometry
     case 'xy':
-      return pointOf(row, place)
+      return pointOf(row, geometryColumns)
     case 'pair':
-      return pairOf(row, place)
+      return pairOf(row, geometryColumns)
     default:
-      return writtenGeometry(row, place.column)
+      return writtenGeometry(row, geometryColumns.column)
   }
 }
 
-function writtenGeometry(row: readonly unknown[], column: number): Found {
+function writtenGeometry(row: readonly unknown[], column: number): CellGeometry {
   const value = row[column]
   if (isGeoJson(value)) return { geometry: value }
   const cell = textOf(value)
@@ -94,7 +94,7 @@ function writtenGeometry(row: readonly unknown[], column: number): Found {
   return parseGeometryCell(cell) ?? { fault: { column, value: cell, problem: 'is not a geometry' } }
 }
 
-function pairOf(row: readonly unknown[], place: Extract<GeometryPlace, { kind: 'pair' }>): Found {
+function pairOf(row: readonly unknown[], place: Extract<GeometryColumns, { kind: 'pair' }>): CellGeometry {
   const { column, order, meaningOfO } = place
   const cell = textOf(row[column])
   if (isNothing(cell)) return noGeometry
@@ -112,7 +112,7 @@ function otherOf(axis: Axis | undefined): Axis | undefined {
   return axis && (axis === 'latitude' ? 'longitude' : 'latitude')
 }
 
-function pointOf(row: readonly unknown[], place: Extract<GeometryPlace, { kind: 'xy' }>): Found {
+function pointOf(row: readonly unknown[], place: Extract<GeometryColumns, { kind: 'xy' }>): CellGeometry {
   const [xCell, yCell] = [textOf(row[place.x]), textOf(row[place.y])]
   if (isNothing(xCell) || isNothing(yCell)) return noGeometry
   const x = readOrdinate(xCell, 'longitude', place)
@@ -123,11 +123,11 @@ function pointOf(row: readonly unknown[], place: Extract<GeometryPlace, { kind: 
   return { geometry: { type: 'Point', coordinates: Number.isFinite(height) ? [x, y, height] : [x, y] } }
 }
 
-function readOrdinate(cell: string, axis: Axis, place: Extract<GeometryPlace, { kind: 'xy' }>): number {
+function readOrdinate(cell: string, axis: Axis, place: Extract<GeometryColumns, { kind: 'xy' }>): number {
   return place.isGeographic ? coordinateOf(cell, axis, place.meaningOfO) : ordinateOf(cell)
 }
 
-function problemOf(axis: Axis, { isGeographic }: Extract<GeometryPlace, { kind: 'xy' }>): string {
+function problemOf(axis: Axis, { isGeographic }: Extract<GeometryColumns, { kind: 'xy' }>): string {
   return isGeographic ? `is not a ${axis}` : 'is not a coordinate'
 }
 

@@ -1,11 +1,11 @@
 import type { Warning } from '../reader.ts'
-import { type Columns, geometryNames, shareOf } from './columns.ts'
+import { geometryNames, shareOf, type TextColumns } from './columns.ts'
 import { readAxisHeading } from './coordinate-headings.ts'
 import { parsePair } from './coordinate-pair.ts'
 import { looksLikeGeometry } from './geometry-cell.ts'
 
 /** Tells of a table without geometry which column looks like one, and what would make it one. */
-export function geometryNotFound(columns: Columns): Warning[] {
+export function geometryNotFound(columns: TextColumns): Warning[] {
   const message = halfPair(columns) ?? unreadable(columns) ?? unnamed(columns)
   return message === undefined ? [] : [{ code: 'geometry_not_found', message: `No geometry was found. ${message}` }]
 }
@@ -13,7 +13,7 @@ export function geometryNotFound(columns: Columns): Warning[] {
 const shown = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 
 /** One of two coordinates, or both with cells that are none. */
-function halfPair({ names, cells }: Columns): string | undefined {
+function halfPair({ names, cells }: TextColumns): string | undefined {
   const axes = names.map((name) => readAxisHeading(name))
   const column = (axis: string) => axes.findIndex((heading) => heading?.axis === axis && heading.isSure)
   const [latitude, longitude] = [column('latitude'), column('longitude')]
@@ -27,7 +27,7 @@ function halfPair({ names, cells }: Columns): string | undefined {
   return `The column ${shown(names[found] ?? '')} looks like a coordinate, but no column is called ${missing}; rename the one that holds it.`
 }
 
-function unreadable({ names, cells }: Columns): string | undefined {
+function unreadable({ names, cells }: TextColumns): string | undefined {
   const named = names.findIndex((name, column) => geometryNames.test(name) && (cells[column]?.length ?? 0) > 0)
   if (named >= 0) {
     return `The column ${shown(names[named] ?? '')} is called like a geometry but holds values such as ${shown(cells[named]?.[0] ?? '')}; write WKT, GeoJSON or hexadecimal WKB.`
@@ -41,7 +41,7 @@ function unreadable({ names, cells }: Columns): string | undefined {
 const decimalDegrees = /^\s*-?\d{1,3}[.,]\d{4,}\s*$/
 
 /** Coordinates without a heading that tells. */
-function unnamed({ names, cells }: Columns): string | undefined {
+function unnamed({ names, cells }: TextColumns): string | undefined {
   const pair = cells.findIndex((column) => shareOf(column, (cell) => parsePair(cell) !== undefined) > 0.5)
   if (pair >= 0) {
     return `The column ${shown(names[pair] ?? '')} looks like pairs of coordinates (${shown(cells[pair]?.[0] ?? '')}); call it "lat, lon" or "lon, lat".`

@@ -1,15 +1,15 @@
-import { type Cell, rowsOf } from '../csv/rows.ts'
+import { type CsvCell, rowsOf } from '../csv/rows.ts'
 import { kind, kindsOfText } from '../engine/type-inference.ts'
 import { readStart } from '../file-start.ts'
 import { maxFields, ReadFault, type Warning } from '../reader.ts'
-import type { GeometryPlace } from './geometry-cell.ts'
-import { findGeometry } from './geometry-place.ts'
+import type { GeometryColumns } from './geometry-cell.ts'
+import { findGeometry } from './geometry-columns.ts'
 import { demandTable } from './plausible.ts'
 
 /** How a table lies in its rows. */
 export type TableLayout = {
   names: string[]
-  geometry: GeometryPlace
+  geometry: GeometryColumns
   /** So many rows come before the heading. */
   titles: number
   /** Titles and the heading: so many rows come before the first of the table. */
@@ -36,7 +36,7 @@ export async function layoutOfFile(file: string): Promise<TableLayout & { delimi
 }
 
 /** The names and the geometry of a table, from its first rows. */
-export function layoutOf(rows: readonly (readonly Cell[])[]): TableLayout {
+export function layoutOf(rows: readonly (readonly CsvCell[])[]): TableLayout {
   const titles = titleRows(rows)
   const header = rows[titles] ?? []
   const width = Math.max(...rows.slice(titles, titles + sampleRows).map((row) => row.length))
@@ -47,22 +47,29 @@ export function layoutOf(rows: readonly (readonly Cell[])[]): TableLayout {
   const names = uniqueNames(cells)
   const skippedRows = titles + (hasHeader ? 1 : 0)
   const sample = rows.slice(skippedRows, skippedRows + sampleRows)
-  const { place, warnings } = findGeometry(names, sample)
+  const { geometryColumns, warnings } = findGeometry(names, sample)
   const longRows = sample.filter((row) => row.slice(names.length).some((cell) => cell !== null && cell !== ''))
-  return { names, geometry: place, titles, skippedRows, hasLongRows: longRows.length * 2 > sample.length, warnings }
+  return {
+    names,
+    geometry: geometryColumns,
+    titles,
+    skippedRows,
+    hasLongRows: longRows.length * 2 > sample.length,
+    warnings,
+  }
 }
 
-const isText = (cell: Cell): boolean => cell !== null && (kindsOfText(cell) & (kind.text | kind.boolean)) !== 0
+const isText = (cell: CsvCell): boolean => cell !== null && (kindsOfText(cell) & (kind.text | kind.boolean)) !== 0
 
 /** A title may stand above the heading, and a few lines of where the data come from. */
 const mostTitles = 20
 
 /** How many rows stand above the heading: they hold text or nothing, and fewer cells than half of what most rows hold. */
-function titleRows(rows: readonly (readonly Cell[])[]): number {
+function titleRows(rows: readonly (readonly CsvCell[])[]): number {
   const filled = rows.slice(0, sampleRows).map((row) => row.filter((cell) => cell !== null && cell !== '').length)
   const enough = Math.max(2, Math.ceil(mostFrequent(filled) / 2))
   const heading = filled.findIndex((count) => count >= enough)
-  const isTitle = (row: readonly Cell[], index: number) => filled[index] === 0 || row.some(isText)
+  const isTitle = (row: readonly CsvCell[], index: number) => filled[index] === 0 || row.some(isText)
   const isPlausible = heading > 0 && heading <= mostTitles && rows.slice(0, heading).every(isTitle)
   return isPlausible ? heading : 0
 }
@@ -94,12 +101,12 @@ function sniffDelimiter(text: string): string {
   return scores[0]?.score ? scores[0].delimiter : ','
 }
 
-function safeRows(text: string, delimiter: string): Cell[][] {
+function safeRows(text: string, delimiter: string): CsvCell[][] {
   return rowsOf(text.slice(0, 64 * 1024), delimiter)
 }
 
 /** Every column has a name of its own. */
-function uniqueNames(header: readonly Cell[]): string[] {
+function uniqueNames(header: readonly CsvCell[]): string[] {
   const seen = new Set<string>()
   return header.map((cell, index) => {
     const name = cell?.trim() || `column_${index + 1}`

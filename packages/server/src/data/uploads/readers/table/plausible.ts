@@ -1,4 +1,4 @@
-import type { Cell } from '../csv/rows.ts'
+import type { CsvCell } from '../csv/rows.ts'
 import { ReadFault } from '../reader.ts'
 
 /** What texts begin with that have lines and commas, but are no tables: PDF, PostScript, RTF, scripts, keys, diffs. */
@@ -12,7 +12,7 @@ const sniffedLength = 64 * 1024
 const fewestRows = 4
 
 /** Throws a fault for a text that is no table. The first row is the heading. */
-export function demandTable(text: string, rows: readonly (readonly Cell[])[]): void {
+export function demandTable(text: string, rows: readonly (readonly CsvCell[])[]): void {
   if (otherTexts.test(text) || isBinary(text) || isUneven(rows)) {
     throw new ReadFault(
       'unsupported_format',
@@ -29,7 +29,7 @@ function isBinary(text: string): boolean {
 }
 
 /** No width is that of half of the rows, and not because cells are missing at the end: many rows are longer than the heading. */
-function isUneven(rows: readonly (readonly Cell[])[]): boolean {
+function isUneven(rows: readonly (readonly CsvCell[])[]): boolean {
   const [heading, ...body] = rows
   if (!heading || body.length < fewestRows) return false
   const counts = new Map<number, number>()

@@ -1,20 +1,20 @@
 import { createSkippedRows, nameRows, type RowFault, skipRow } from '../engine/impossible-rows.ts'
-import type { Facts } from '../engine/reading.ts'
+import type { LayerFacts } from '../engine/reading.ts'
 import type { SourceRecord } from '../engine/records.ts'
 import type { FieldList } from '../engine/type-inference.ts'
 import type { Warning } from '../reader.ts'
-import { type GeometryPlace, geometryOfRow } from './geometry-cell.ts'
+import { type GeometryColumns, geometryOfRow } from './geometry-cell.ts'
 import type { TableLayout } from './layout.ts'
 
 /** A table that is being read: what its rows are as records. */
-export type Table = {
+export type TabularLayer = {
   readonly layout: TableLayout
   /** The columns that are fields: that of a geometry in text is none, those of coordinates are. */
   readonly columns: readonly number[]
   readonly fields: FieldList
   readonly coordinateNames?: { x: string; y: string }
   recordOf(row: readonly unknown[], line: number): SourceRecord
-  facts(): Facts
+  facts(): LayerFacts
 }
 
 type TableOptions = {
@@ -23,11 +23,13 @@ type TableOptions = {
   isStrict: boolean
 }
 
-export function createTable(layout: TableLayout, { warnings, isStrict }: TableOptions): Table {
-  const { names, geometry: place } = layout
-  const columns = names.map((_, index) => index).filter((index) => place.kind !== 'text' || index !== place.column)
+export function createTable(layout: TableLayout, { warnings, isStrict }: TableOptions): TabularLayer {
+  const { names, geometry: geometryColumns } = layout
+  const columns = names
+    .map((_, index) => index)
+    .filter((index) => geometryColumns.kind !== 'text' || index !== geometryColumns.column)
   const fieldNames = columns.map((column) => names[column] ?? '')
-  const coordinateNames = coordinateNamesOf(place, names)
+  const coordinateNames = coordinateNamesOf(geometryColumns, names)
   const lengths: Lengths = { isStrict, cut: 0, filled: createSkippedRows() }
   let srid: number | undefined
   return {
@@ -41,14 +43,14 @@ export function createTable(layout: TableLayout, { warnings, isStrict }: TableOp
       const values = isWhole ? row : columns.map((column) => row[column] ?? null)
       const fault = row.length === names.length ? undefined : lengthFault(row, line, layout, lengths)
       if (fault) return { values, geometry: null, fault }
-      const read = geometryOfRow(row, place)
+      const read = geometryOfRow(row, geometryColumns)
       if ('fault' in read) {
         const { column, value, problem } = read.fault
         return { values, geometry: null, fault: { line, column: names[column] ?? '', value, problem } }
       }
       srid ??= read.srid
-      if (place.kind !== 'text') return { values, geometry: read.geometry, line }
-      return { values, geometry: read.geometry, line, written: String(row[place.column] ?? '') }
+      if (geometryColumns.kind !== 'text') return { values, geometry: read.geometry, line }
+      return { values, geometry: read.geometry, line, written: String(row[geometryColumns.column] ?? '') }
     },
     facts: () => ({ srid, warnings: [...warnings, ...layout.warnings, ...lengthWarnings(lengths)] }),
   }
@@ -56,11 +58,14 @@ export function createTable(layout: TableLayout, { warnings, isStrict }: TableOp
 
 /** The names of the columns that coordinates are read from. */
 export function coordinateNamesOf(
-  place: GeometryPlace,
+  geometryColumns: GeometryColumns,
   names: readonly string[],
 ): { x: string; y: string } | undefined {
-  if (place.kind === 'none') return undefined
-  const [x, y] = place.kind === 'xy' ? [place.x, place.y] : [place.column, place.column]
+  if (geometryColumns.kind === 'none') return undefined
+  const [x, y] =
+    geometryColumns.kind === 'xy'
+      ? [geometryColumns.x, geometryColumns.y]
+      : [geometryColumns.column, geometryColumns.column]
   return { x: names[x] ?? '', y: names[y] ?? '' }
 }
 
@@ -89,9 +94,9 @@ function lengthFault(
 }
 
 /** The last column that a geometry is read from. */
-function lastOf(place: GeometryPlace): number {
-  if (place.kind === 'none') return -1
-  return place.kind === 'xy' ? Math.max(place.x, place.y) : place.column
+function lastOf(geometryColumns: GeometryColumns): number {
+  if (geometryColumns.kind === 'none') return -1
+  return geometryColumns.kind === 'xy' ? Math.max(geometryColumns.x, geometryColumns.y) : geometryColumns.column
 }
 
 function lengthWarnings({ cut, filled }: Lengths): Warning[] {

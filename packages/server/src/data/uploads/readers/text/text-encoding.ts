@@ -4,7 +4,7 @@ import { mkdtemp, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { asciiEnd } from '../../../../query/geometry/encoding/character-codes.ts'
-import { type OpenOptions, ReadFault, type Warning } from '../reader.ts'
+import { type ReaderOptions, ReadFault, type Warning } from '../reader.ts'
 import { decoderOf, encodingNamed, publicEncoding } from './code-pages.ts'
 import { detectEncoding } from './detect-encoding.ts'
 import { createWordSample, isFull, noteWords, sampledBytes } from './word-sample.ts'
@@ -17,7 +17,7 @@ export async function inUtf8(
     signal,
     onAdvance,
     encoding: label,
-  }: Pick<OpenOptions, 'directory' | 'signal' | 'onAdvance' | 'encoding'>,
+  }: Pick<ReaderOptions, 'directory' | 'signal' | 'onAdvance' | 'encoding'>,
 ): Promise<{ file: string; warnings: Warning[] }> {
   const chosen = label === undefined ? undefined : encodingNamed(label)
   const encoding = await encodingOf(file, signal, chosen)
@@ -34,7 +34,7 @@ export async function inUtf8(
 async function* decoded(
   bytes: AsyncIterable<Buffer>,
   encoding: string,
-  onAdvance: OpenOptions['onAdvance'],
+  onAdvance: ReaderOptions['onAdvance'],
 ): AsyncGenerator<string> {
   const decode = streamDecoderOf(encoding)
   try {

@@ -14,14 +14,14 @@ export const isFull = ({ bytes }: WordSample): boolean => bytes >= enoughBytes
 export function noteWords(sample: WordSample, bytes: Buffer, start: number, end: number): void {
   if (isFull(sample)) return
   let wordStart = start
-  let isForeign = false
+  let hasHighByte = false
   for (let at = start; at <= end; at++) {
     const byte = at < end ? (bytes[at] as number) : 0
-    if (byte >= asciiEnd) isForeign = true
+    if (byte >= asciiEnd) hasHighByte = true
     if (byte >= firstOfWord) continue
-    if (isForeign) noteWord(sample, bytes.toString('latin1', wordStart, at))
+    if (hasHighByte) noteWord(sample, bytes.toString('latin1', wordStart, at))
     wordStart = at + 1
-    isForeign = false
+    hasHighByte = false
   }
 }
 

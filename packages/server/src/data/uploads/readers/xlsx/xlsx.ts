@@ -1,14 +1,14 @@
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import readWorkbook from 'read-excel-file/node'
-import type { Cell } from '../csv/rows.ts'
+import type { CsvCell } from '../csv/rows.ts'
 import { createReader } from '../engine/create-reader.ts'
 import type { Reading } from '../engine/reading.ts'
 import { type RecordBatch, readRecords } from '../engine/records.ts'
 import { kindsOfValue } from '../engine/type-inference.ts'
-import { type OpenOptions, type Reader, ReadFault } from '../reader.ts'
+import { type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
 import { layoutOf } from '../table/layout.ts'
-import { createTable, type Table } from '../table/table.ts'
+import { createTable, type TabularLayer } from '../table/table.ts'
 import { unzip, zipLimits } from '../zip/zip.ts'
 
 /** The workbook lies in memory as a whole. */
@@ -17,7 +17,7 @@ const limits = { ...zipLimits, expandedBytes: 64 * 1024 * 1024 }
 type Rows = unknown[][]
 
 /** A workbook: every sheet that holds more than a header is a layer, read by the rules of CSV. */
-export async function openXlsx(file: string, options: OpenOptions): Promise<Reader> {
+export async function openXlsx(file: string, options: ReaderOptions): Promise<Reader> {
   await refuseTricks(file, options)
   const sheets = await sheetsOf(file)
   const filled = new Map([...sheets].filter(([, rows]) => rows.length > 1))
@@ -31,7 +31,7 @@ export async function openXlsx(file: string, options: OpenOptions): Promise<Read
 }
 
 /** Unpacks it once by our own rules: sizes that lie, bombs and entities never reach the library. */
-async function refuseTricks(file: string, { directory, signal, onAdvance }: OpenOptions): Promise<void> {
+async function refuseTricks(file: string, { directory, signal, onAdvance }: ReaderOptions): Promise<void> {
   const own = await mkdtemp(join(directory, 'xlsx-'))
   for (const { path, name } of await unzip(file, own, { limits, signal, ...(onAdvance && { onAdvance }) })) {
     if (!/\.(xml|rels)$/i.test(name)) continue
@@ -59,19 +59,19 @@ function withoutZone(value: unknown): unknown {
   return moment.toISOString().replace(/(T00:00:00)?\.000Z$|Z$/, '')
 }
 
-function readSheet(rows: Rows, { strict: isStrict = false }: OpenOptions): Reading {
+function readSheet(rows: Rows, { strict: isStrict = false }: ReaderOptions): Reading {
   const sample = rows.slice(0, 200).map((row) => row.map(cellOf))
   const table = createTable(layoutOf(sample), { warnings: [], isStrict })
   return readRecords({ ...table, kindsOf: kindsOfValue, batches: batchesOf(rows, table) })
 }
 
-function cellOf(value: unknown): Cell {
+function cellOf(value: unknown): CsvCell {
   return value === null || value === undefined ? null : String(value)
 }
 
 const batchRows = 1_000
 
-async function* batchesOf(all: Rows, { layout, recordOf }: Table): AsyncGenerator<RecordBatch> {
+async function* batchesOf(all: Rows, { layout, recordOf }: TabularLayer): AsyncGenerator<RecordBatch> {
   for (let index = layout.skippedRows; index < all.length; index += batchRows) {
     const rows = all.slice(index, index + batchRows)
     const fraction = (index + batchRows) / all.length

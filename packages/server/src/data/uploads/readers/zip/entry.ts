@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib'
 import { release } from '../../reader-process/memory.ts'
-import type { ByteSource } from '../engine/byte-window.ts'
+import type { InputBytes } from '../engine/byte-window.ts'
 import { ReadFault } from '../reader.ts'
 
 /** A file in an archive: where it lies there, and what it has to come to. */
@@ -16,7 +16,7 @@ export type PackedFile = {
 }
 
 /** Opens a file in an archive, to be read from its start to its end. That it was whole is known when it is verified. */
-export async function openPacked({ bytes: size, sum, ...file }: PackedFile): Promise<ByteSource> {
+export async function openPacked({ bytes: size, sum, ...file }: PackedFile): Promise<InputBytes> {
   const handle = await open(file.archive)
   const content = file.isDeflated ? inflated(handle, file) : stored(handle, file)
   const fault = (why: string) => new ReadFault('invalid_zip', `The archive's entry ${quoted(file.name)} ${why}.`)
@@ -64,10 +64,10 @@ export function quoted(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }
 
-type Place = Pick<PackedFile, 'start' | 'packedBytes'>
+type ByteSpan = Pick<PackedFile, 'start' | 'packedBytes'>
 type Content = { read(room: Buffer): Promise<number>; end(): void }
 
-function stored(handle: FileHandle, { start, packedBytes }: Place): Content {
+function stored(handle: FileHandle, { start, packedBytes }: ByteSpan): Content {
   let at = 0
   return {
     async read(room) {
@@ -83,7 +83,7 @@ const packedPieceBytes = 512 * 1024
 const pieceBytes = 512 * 1024
 
 /** Inflated by another thread, one piece ahead of what is read. */
-function inflated(handle: FileHandle, place: Place): Content {
+function inflated(handle: FileHandle, place: ByteSpan): Content {
   const stream = createInflateRaw({ chunkSize: pieceBytes })
   // Whoever reads is told.
   stream.on('error', () => undefined)
@@ -116,7 +116,7 @@ function isAtEndOfMemory({ byteOffset, length, buffer }: Buffer): boolean {
 }
 
 /** While one piece is inflated the next is there already, so that the other thread need not wait for this one. */
-async function feed(stream: InflateRaw, handle: FileHandle, { start, packedBytes }: Place): Promise<void> {
+async function feed(stream: InflateRaw, handle: FileHandle, { start, packedBytes }: ByteSpan): Promise<void> {
   const size = Math.min(packedPieceBytes, packedBytes)
   let [slot, next] = [emptySlot(size), emptySlot(size)]
   for (let at = 0; at < packedBytes && !stream.destroyed; [slot, next] = [next, slot]) {

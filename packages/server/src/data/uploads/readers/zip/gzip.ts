@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { type OpenOptions, ReadFault } from '../reader.ts'
+import { type ReaderOptions, ReadFault } from '../reader.ts'
 
 const gzipLimits = { expandedBytes: 4 * 1024 ** 3, ratio: 200, ratioFreeBytes: 10 * 1024 ** 2 }
 
@@ -13,7 +13,7 @@ const pieceBytes = 128 * 1024
 /** Unpacks a gzip file into the directory and answers where; a bomb is stopped while it bursts. */
 export async function gunzip(
   file: string,
-  { directory, signal, onAdvance }: Pick<OpenOptions, 'directory' | 'signal' | 'onAdvance'>,
+  { directory, signal, onAdvance }: Pick<ReaderOptions, 'directory' | 'signal' | 'onAdvance'>,
 ): Promise<string> {
   const { size } = await stat(file)
   const target = join(await mkdtemp(join(directory, 'gzip-')), 'content')
@@ -32,7 +32,7 @@ export async function gunzip(
   }
 }
 
-function limited(most: number, onAdvance: OpenOptions['onAdvance']): Transform {
+function limited(most: number, onAdvance: ReaderOptions['onAdvance']): Transform {
   let total = 0
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {

@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type OpenOptions, type OpenReader, type Reader, ReadFault } from '../reader.ts'
+import { type OpenReader, type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
 
 type Part = { readonly layer: string; readonly reader: Reader; readonly inner: string }
 
 /** Opens several files as one: the layers of all of them, told apart by numbers where they are called alike. */
 export async function openLayersOf(
   files: readonly { readonly path: string; readonly name: string }[],
-  options: OpenOptions,
+  options: ReaderOptions,
   openFile: OpenReader,
 ): Promise<Reader> {
   const readers: Reader[] = []

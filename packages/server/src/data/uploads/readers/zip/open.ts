@@ -1,8 +1,8 @@
-import { supportedText } from '../foreign-format.ts'
 import { isNamedAsData } from '../formats.ts'
-import { type OpenOptions, type OpenReader, type Reader, ReadFault } from '../reader.ts'
+import { type OpenReader, type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
 import type { ShapefileParts } from '../shapefile/records.ts'
 import { openShapefiles } from '../shapefile/shapefile.ts'
+import { supportedText } from '../unsupported-format.ts'
 import { openPacked, type PackedFile, quoted } from './entry.ts'
 import { openLayersOf } from './layers-of.ts'
 import { fileNames, packedFiles, type UnzippedFile, unpackFiles } from './zip.ts'
@@ -11,7 +11,7 @@ import { fileNames, packedFiles, type UnzippedFile, unpackFiles } from './zip.ts
  * Opens what is in an archive: shapefiles, a FileGDB, MapInfo's files, the document of a KMZ, a spreadsheet, or files of
  * any other format, which `openFile` opens. Several are several layers.
  */
-export async function openZip(file: string, options: OpenOptions, openFile: OpenReader): Promise<Reader> {
+export async function openZip(file: string, options: ReaderOptions, openFile: OpenReader): Promise<Reader> {
   const packed = await packedFiles(file)
   const names = packed.map(({ name }) => name)
   if (names.length === 0) throw await nothingIn(file)
@@ -44,7 +44,7 @@ async function nothingIn(archive: string): Promise<ReadFault> {
 }
 
 /** All layers of one geodatabase; a second is not looked at. */
-async function openDatabase(files: readonly UnzippedFile[], options: OpenOptions): Promise<Reader> {
+async function openDatabase(files: readonly UnzippedFile[], options: ReaderOptions): Promise<Reader> {
   const folderOf = (name: string) => name.slice(0, name.lastIndexOf('/') + 1)
   const folder = folderOf(files[0]?.name ?? '')
   const own = files.filter(({ name }) => folderOf(name) === folder)
@@ -57,7 +57,7 @@ async function openDatabase(files: readonly UnzippedFile[], options: OpenOptions
 }
 
 /** GDAL names a layer by its file, so that the names are kept where they can be. */
-async function openMapInfo(files: readonly UnzippedFile[], options: OpenOptions): Promise<Reader> {
+async function openMapInfo(files: readonly UnzippedFile[], options: ReaderOptions): Promise<Reader> {
   const bases = new Map<string, string>()
   const named = files.map(({ path, name }) => {
     const [, base = '', extension = ''] = /^(.*)\.(\w+)$/.exec(name) ?? []
@@ -82,7 +82,7 @@ function dataAmong(files: readonly UnzippedFile[]): readonly UnzippedFile[] {
   return data.length === 0 && files.length === 1 ? files : data
 }
 
-function openOthers(files: readonly UnzippedFile[], options: OpenOptions, openFile: OpenReader): Promise<Reader> {
+function openOthers(files: readonly UnzippedFile[], options: ReaderOptions, openFile: OpenReader): Promise<Reader> {
   return openLayersOf(
     files.map((file) => ({ path: file.path, name: isRootOfKmz(file) ? options.fileName : file.name })),
     options,
@@ -96,7 +96,7 @@ const parts = ['shp', 'shx', 'dbf', 'prj', 'cpg'] as const
 const largePart = /\.(shp|dbf)$/i
 
 /** The files that belong together are called alike, whatever the case. */
-async function shapefilesOf(packed: readonly PackedFile[], options: OpenOptions): Promise<ShapefileParts[]> {
+async function shapefilesOf(packed: readonly PackedFile[], options: ReaderOptions): Promise<ShapefileParts[]> {
   const layers = new Map<string, { -readonly [key in keyof ShapefileParts]: ShapefileParts[key] }>()
   const small = packed.filter(({ name }) => !largePart.test(name))
   const unpacked = new Map((await unpackFiles(small, options.directory, options)).map(({ name, path }) => [name, path]))

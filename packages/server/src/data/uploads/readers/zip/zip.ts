@@ -1,7 +1,7 @@
 import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Entry, getFileNameLowLevel, openPromise, type ZipFile } from 'yauzl'
-import { type OpenOptions, ReadFault } from '../reader.ts'
+import { type ReaderOptions, ReadFault } from '../reader.ts'
 import { broken, openPacked, type PackedFile, quoted } from './entry.ts'
 
 /** A file of an archive: what it was called there, and where it lies now. */
@@ -44,7 +44,7 @@ export async function fileNames(archive: string): Promise<string[]> {
   })
 }
 
-type UnpackOptions = Partial<Pick<OpenOptions, 'signal' | 'onAdvance'>>
+type UnpackOptions = Partial<Pick<ReaderOptions, 'signal' | 'onAdvance'>>
 type UnzipOptions = UnpackOptions & { limits?: ZipLimits }
 
 /**

@@ -6,7 +6,7 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 
 type Field = { readonly column: ExportColumn; readonly index: number }
 
-export type Layer = {
+export type GeopackageLayer = {
   readonly table: string
   /** The name of the integer key that every table of features has. */
   readonly key: string
@@ -16,9 +16,9 @@ export type Layer = {
 }
 
 /** What was seen of the geometries: their extent, and whether any has heights or lacks them. */
-export type Seen = { extent?: Extent | undefined; isHigh: boolean; isFlat: boolean }
+export type GeometrySummary = { extent?: Extent | undefined; isHigh: boolean; isFlat: boolean }
 
-export function layerOf({ name, columns, srid }: ExportOrder): Layer {
+export function layerOf({ name, columns, srid }: ExportOrder): GeopackageLayer {
   const index = geometryIndexOf(columns)
   const column = columns[index]
   // SQLite has its own tables by these prefixes, and GeoPackage the others.

@@ -1,7 +1,7 @@
 // The registers that every GeoPackage has, and its spatial index.
 import type { DatabaseSync } from 'node:sqlite'
 import type { ExportOrder } from '../export-order.ts'
-import { type Layer, quoted, type Seen, typeName } from './geopackage-layer.ts'
+import { type GeometrySummary, type GeopackageLayer, quoted, typeName } from './geopackage-layer.ts'
 
 /** `GPKG`, and the version: 1.4 makes GDAL 3.6 warn. */
 const identity = { application: 0x47504b47, version: 10300 }
@@ -41,9 +41,14 @@ export function setUpGeoPackage(db: DatabaseSync, { srid, wkt }: ExportOrder): v
 }
 
 /** 0: no geometry has heights; 1: all have; 2: some. */
-const heightsOf = ({ isHigh, isFlat }: Seen): number => (isHigh ? (isFlat ? 2 : 1) : 0)
+const heightsOf = ({ isHigh, isFlat }: GeometrySummary): number => (isHigh ? (isFlat ? 2 : 1) : 0)
 
-export function registerLayer(db: DatabaseSync, { name, srid }: ExportOrder, layer: Layer, seen: Seen): void {
+export function registerLayer(
+  db: DatabaseSync,
+  { name, srid }: ExportOrder,
+  layer: GeopackageLayer,
+  seen: GeometrySummary,
+): void {
   const { table, geometry } = layer
   const [west = null, south = null, east = null, north = null] = seen.extent ?? []
   db.prepare(

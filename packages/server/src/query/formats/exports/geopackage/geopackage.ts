@@ -8,7 +8,7 @@ import type { ExportColumn, ExportOrder, ExportRows } from '../export-order.ts'
 import { bytesOf, doubleOf, int64Of, isInfinite, isLongDecimal } from '../export-values.ts'
 import { fileTooLarge } from '../file-too-large.ts'
 import { geojsonOf, geometryReader } from '../geometry-cell.ts'
-import { type Layer, layerOf, quoted, type Seen, typeName } from './geopackage-layer.ts'
+import { type GeometrySummary, type GeopackageLayer, layerOf, quoted, typeName } from './geopackage-layer.ts'
 import { addTriggers, createIndex, registerLayer, setUpGeoPackage } from './geopackage-tables.ts'
 
 const pageBytes = 4096
@@ -52,7 +52,7 @@ const sqlTypes: Readonly<Record<AttributeType, string>> = {
   binary: 'BLOB',
 }
 
-function tableSql({ table, key, geometry, fields }: Layer): string {
+function tableSql({ table, key, geometry, fields }: GeopackageLayer): string {
   const lines = [
     `${quoted(key)} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`,
     ...(geometry ? [`${quoted(geometry.name)} ${typeName(geometry)}`] : []),
@@ -61,14 +61,14 @@ function tableSql({ table, key, geometry, fields }: Layer): string {
   return `CREATE TABLE ${quoted(table)} (${lines.join(', ')})`
 }
 
-async function insertRows(db: DatabaseSync, rows: ExportRows, layer: Layer): Promise<Seen> {
+async function insertRows(db: DatabaseSync, rows: ExportRows, layer: GeopackageLayer): Promise<GeometrySummary> {
   const { fields, geometry, srid } = layer
   const names = [...(geometry ? [geometry.name] : []), ...fields.map(({ column }) => column.name)]
   // A table of nothing but its key.
   const values = names.length === 0 ? 'DEFAULT VALUES' : `(${names.map(quoted)}) VALUES (${names.map(() => '?')})`
   const insert: StatementSync = db.prepare(`INSERT INTO ${quoted(layer.table)} ${values}`)
   const addBox = geometry && createIndex(db, layer.table, geometry.name)
-  const seen: Seen = { isHigh: false, isFlat: false }
+  const seen: GeometrySummary = { isHigh: false, isFlat: false }
   const { encode, box } = geometryEncoder(srid, seen)
   for await (const batch of rows) {
     for (const cells of batch) {
@@ -116,7 +116,7 @@ const headerFlags = { littleEndian: 1, box: 2, empty: 16 } as const
 const boxBytes = 32
 
 /** A function that writes the header of GeoPackage, with the box by which readers filter, and WKB behind it. */
-function geometryEncoder(srid: number, seen: Seen) {
+function geometryEncoder(srid: number, seen: GeometrySummary) {
   const read = geometryReader()
   const writer = createGeometryWriter()
   const encode = (cell: Cell | undefined): Uint8Array | null => {

@@ -4,9 +4,9 @@ import { hasHeights, writeIsoWkb } from '../../../geometry/flat/flat-geometry-wr
 import { type Extent, geometryTypes } from '../../../geometry/geometry-type.ts'
 import type { Cell } from '../../cell.ts'
 import { geometryReader } from '../geometry-cell.ts'
-import type { ParquetColumn } from './parquet-values.ts'
+import type { ParquetExportColumn } from './parquet-values.ts'
 
-export type GeometryColumn = ParquetColumn & {
+export type ParquetGeometryColumn = ParquetExportColumn & {
   /** The column with the box of each geometry, by which readers skip row groups. */
   readonly box?: { readonly name: string; readonly schema: readonly SchemaElement[]; encode(cell: Cell): unknown }
   /** What the key `geo` says of the column, once all rows were seen. */
@@ -16,7 +16,7 @@ export type GeometryColumn = ParquetColumn & {
 const edges = ['xmin', 'ymin', 'xmax', 'ymax'] as const
 
 /** Without a `crs`, which means longitude and latitude of WGS 84. */
-export function createGeometryColumn(name: string, boxName: string | undefined): GeometryColumn {
+export function createGeometryColumn(name: string, boxName: string | undefined): ParquetGeometryColumn {
   const read = geometryReader()
   const writer = createGeometryWriter()
   const types = new Set<string>()

@@ -3,7 +3,7 @@ import type { SchemaElement } from 'hyparquet'
 import type { ExportColumn } from '../export-order.ts'
 import { bytesOf, datetimeMicrosOf, daysOf, doubleOf, int64Of, isInfinite, timeMicrosOf } from '../export-values.ts'
 
-export type ParquetColumn = {
+export type ParquetExportColumn = {
   readonly name: string
   readonly schema: readonly SchemaElement[]
   /** Undefined where Parquet has no such value. */
@@ -48,7 +48,7 @@ function timestamp(isAdjustedToUTC: boolean): Kind['schema'] {
   return { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' } }
 }
 
-export function parquetColumn(column: ExportColumn): ParquetColumn {
+export function parquetColumn(column: ExportColumn): ParquetExportColumn {
   const { schema, encode } = kindOf(column)
   return { name: column.name, schema: [{ ...schema, name: column.name, repetition_type: 'OPTIONAL' }], encode }
 }

@@ -3,7 +3,7 @@ import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { Cell } from '../../cell.ts'
 import { type ExportOrder, type ExportRows, freeName, geometryIndexOf } from '../export-order.ts'
-import { createGeometryColumn, type GeometryColumn } from './parquet-geometry.ts'
+import { createGeometryColumn, type ParquetGeometryColumn } from './parquet-geometry.ts'
 import { parquetColumn } from './parquet-values.ts'
 
 const maxGroup = { rows: 50_000, length: 8 * 1024 * 1024 }
@@ -16,7 +16,7 @@ export async function* writeParquet(rows: ExportRows, { columns }: ExportOrder):
     'bbox',
     columns.map(({ name }) => name),
   )
-  const geometries = new Map<string, GeometryColumn>()
+  const geometries = new Map<string, ParquetGeometryColumn>()
   const fields = columns.map((column, index) => {
     if (column.type !== 'geometry') return parquetColumn(column)
     const geometry = createGeometryColumn(column.name, index === primary ? boxName : undefined)
@@ -72,7 +72,7 @@ const schemaOf = (columns: readonly (readonly SchemaElement[])[]): SchemaElement
   ...columns.flat(),
 ]
 
-function geoMetadata(primary: string, geometries: ReadonlyMap<string, GeometryColumn>): string {
+function geoMetadata(primary: string, geometries: ReadonlyMap<string, ParquetGeometryColumn>): string {
   const columns = Object.fromEntries([...geometries].map(([name, geometry]) => [name, geometry.metadata()]))
   return JSON.stringify({ version: '1.1.0', primary_column: primary, columns })
 }

@@ -12,7 +12,7 @@ const maxTextBytes = 254
 /** Readers take longer integers for doubles. */
 const maxIntegerDigits = 18
 
-export type DbfField = {
+export type DbfExportField = {
   readonly column: ExportColumn
   readonly name: string
   readonly kind: 'text' | 'integer' | 'number' | 'date' | 'logical'
@@ -24,14 +24,14 @@ export type DbfField = {
   cut: number
 }
 
-const kinds: { readonly [type in AttributeType]?: DbfField['kind'] } = {
+const kinds: { readonly [type in AttributeType]?: DbfExportField['kind'] } = {
   integer: 'integer',
   number: 'number',
   date: 'date',
   boolean: 'logical',
 }
 
-export function dbfFields(columns: readonly ExportColumn[]): DbfField[] {
+export function dbfFields(columns: readonly ExportColumn[]): DbfExportField[] {
   if (columns.length > maxFields) {
     throw invalid('query/attributes', `must select at most ${maxFields} attributes: a Shapefile has no more`)
   }
@@ -66,7 +66,7 @@ function cutTo(text: string, bytes: number): string {
 }
 
 /** The value as the table has it, and null where it has none; the field learns how wide it must be. */
-export function dbfValue(field: DbfField, cell: Cell): string | null {
+export function dbfValue(field: DbfExportField, cell: Cell): string | null {
   if (cell === null) return null
   const value = textOf(field, cell)
   if (value === null) return null
@@ -75,7 +75,7 @@ export function dbfValue(field: DbfField, cell: Cell): string | null {
   return value
 }
 
-function textOf(field: DbfField, cell: string): string | null {
+function textOf(field: DbfExportField, cell: string): string | null {
   switch (field.kind) {
     case 'integer':
       return cell
@@ -97,7 +97,7 @@ function textOf(field: DbfField, cell: string): string | null {
 const maxNumberWidth = 24
 
 /** Type, width and decimals, once all values were seen. */
-function layoutOf({ kind, width, decimals }: DbfField): { type: string; width: number; decimals: number } {
+function layoutOf({ kind, width, decimals }: DbfExportField): { type: string; width: number; decimals: number } {
   if (kind === 'date') return { type: 'D', width: 8, decimals: 0 }
   if (kind === 'logical') return { type: 'L', width: 1, decimals: 0 }
   if (kind === 'integer') {
@@ -113,7 +113,7 @@ function layoutOf({ kind, width, decimals }: DbfField): { type: string; width: n
 
 /** The whole file: `rows` are the values that `dbfValue` gave. */
 export async function* dbfBytes(
-  fields: readonly DbfField[],
+  fields: readonly DbfExportField[],
   count: number,
   rows: AsyncIterable<readonly (string | null)[]>,
 ): AsyncGenerator<Uint8Array> {
@@ -148,7 +148,12 @@ function recordOf(layouts: readonly Layout[], bytes: number, row: readonly (stri
   return record
 }
 
-function headerOf(fields: readonly DbfField[], layouts: readonly Layout[], count: number, recordBytes: number): Buffer {
+function headerOf(
+  fields: readonly DbfExportField[],
+  layouts: readonly Layout[],
+  count: number,
+  recordBytes: number,
+): Buffer {
   const header = Buffer.alloc(32 + fields.length * 32 + 1)
   header.writeUInt8(3, 0)
   const now = new Date()

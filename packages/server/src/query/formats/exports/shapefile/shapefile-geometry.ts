@@ -7,7 +7,11 @@ export const shapeCode = { none: 0, point: 1, line: 3, polygon: 5, multipoint: 8
 export type ShapeKind = keyof typeof shapeCode
 export const heightCode = 10
 
-export type Shape = { readonly kind: ShapeKind; readonly hasZ: boolean; readonly geometry: FlatGeometry | undefined }
+export type ShapefileShape = {
+  readonly kind: ShapeKind
+  readonly hasZ: boolean
+  readonly geometry: FlatGeometry | undefined
+}
 
 const kinds: Readonly<Record<number, ShapeKind>> = {
   [geometryCode.Point]: 'point',
@@ -19,7 +23,7 @@ const kinds: Readonly<Record<number, ShapeKind>> = {
 }
 
 /** A geometry as shapes: one, but of a collection those of its members. An empty one is a shape of nothing. */
-export function shapesOf(geometry: FlatGeometry | undefined): Shape[] {
+export function shapesOf(geometry: FlatGeometry | undefined): ShapefileShape[] {
   if (geometry?.type === geometryCode.GeometryCollection) {
     const shapes = geometry.members.flatMap(shapesOf).filter(({ kind }) => kind !== 'none')
     return shapes.length > 0 ? shapes : [nothing]
@@ -28,7 +32,7 @@ export function shapesOf(geometry: FlatGeometry | undefined): Shape[] {
   return [{ kind: kinds[geometry.type] ?? 'none', hasZ: geometry.hasZ, geometry }]
 }
 
-const nothing: Shape = { kind: 'none', hasZ: false, geometry: undefined }
+const nothing: ShapefileShape = { kind: 'none', hasZ: false, geometry: undefined }
 
 /** West, south, east, north, and the heights. */
 export type ShapeBox = [number, number, number, number, number, number]
@@ -36,7 +40,7 @@ export type ShapeBox = [number, number, number, number, number, number]
 export const emptyBox = (): ShapeBox => [Infinity, Infinity, -Infinity, -Infinity, Infinity, -Infinity]
 
 /** The content of a record. `bounds` is widened by it. */
-export function shapeRecord({ kind, hasZ, geometry }: Shape, bounds: ShapeBox): Buffer {
+export function shapeRecord({ kind, hasZ, geometry }: ShapefileShape, bounds: ShapeBox): Buffer {
   if (!geometry || kind === 'none') return Buffer.alloc(4)
   const box = boxOf(geometry)
   widen(bounds, box)

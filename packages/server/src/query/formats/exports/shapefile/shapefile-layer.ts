@@ -5,12 +5,12 @@ import { createInterface } from 'node:readline'
 import type { Cell } from '../../cell.ts'
 import { fileTooLarge } from '../file-too-large.ts'
 import type { ZipEntry } from '../zip-stream.ts'
-import { type DbfField, dbfBytes, dbfValue } from './dbf.ts'
+import { type DbfExportField, dbfBytes, dbfValue } from './dbf.ts'
 import {
   emptyBox,
   heightCode,
-  type Shape,
   type ShapeBox,
+  type ShapefileShape,
   type ShapeKind,
   shapeCode,
   shapeRecord,
@@ -19,10 +19,10 @@ import {
 export type ShapefileLayer = {
   readonly kind: ShapeKind
   readonly hasZ: boolean
-  readonly fields: readonly DbfField[]
+  readonly fields: readonly DbfExportField[]
   /** The bytes that it takes so far. */
   readonly size: number
-  add(shape: Shape, cells: readonly Cell[]): void
+  add(shape: ShapefileShape, cells: readonly Cell[]): void
   /** Writes what was added to the files. */
   flush(): Promise<void>
   close(): Promise<void>
@@ -35,11 +35,11 @@ const headerBytes = 100
 const maxShapeBytes = 2 ** 31 - 1
 
 /** Its place in the row; -1 for the number of the row. */
-type Indexed = { readonly field: DbfField; readonly index: number }
+type Indexed = { readonly field: DbfExportField; readonly index: number }
 
 export async function openLayer(
   path: string,
-  { kind, hasZ }: Pick<Shape, 'kind' | 'hasZ'>,
+  { kind, hasZ }: Pick<ShapefileShape, 'kind' | 'hasZ'>,
   fields: readonly Indexed[],
 ): Promise<ShapefileLayer> {
   const places = { shp: `${path}.shp`, shx: `${path}.shx`, values: `${path}.values` }
