@@ -88,7 +88,7 @@ function looksAtProcess(file: string): boolean {
 }
 
 function talksToDatabase(path: string): boolean {
-  const databaseFolder = /\/packages\/server\/src\/db\//
+  const databaseFolder = /\/packages\/server\/src\/kernel\/db\//
   return databaseFolder.test(resolve(path)) || importsValues(path, databaseFolder)
 }
 

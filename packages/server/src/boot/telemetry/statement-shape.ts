@@ -15,8 +15,8 @@ export function statementShape(text: string): string {
 export function statementName(shape: string): string {
   const [verb = 'SQL'] = /^[a-z]+/i.exec(shape) ?? []
   const [, table] = /\b(?:FROM|INTO|UPDATE|JOIN)\s+((?:"[^"]*"|[\w.])+)/i.exec(shape) ?? []
-  const isPlatformTable = table !== undefined && /^svc\.\w+$/.test(table)
-  return isPlatformTable ? `${verb.toUpperCase()} ${table}` : verb.toUpperCase()
+  const name = table?.replace(/^"svc"\."(\w+)"$/, 'svc.$1') ?? ''
+  return /^svc\.\w+$/.test(name) ? `${verb.toUpperCase()} ${name}` : verb.toUpperCase()
 }
 
 const readLength = 8_192
