@@ -8,7 +8,11 @@ import { ToastProvider } from './components/toast.tsx'
 import { router } from './router.tsx'
 import { SignInTokenContext } from './session/sign-in-page.tsx'
 
-export function App({ signInToken }: { signInToken: string | null }): ReactElement {
+interface AppProps {
+  signInToken: string | null
+}
+
+export function App({ signInToken }: AppProps): ReactElement {
   return (
     <CSPProvider disableStyleElements>
       <Tooltip.Provider delay={400}>

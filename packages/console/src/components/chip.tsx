@@ -3,7 +3,12 @@ import type { ReactElement } from 'react'
 import classes from './chip.module.css'
 import { Icon } from './icon.tsx'
 
-export function Chip({ label, onRemove }: { label: string; onRemove(): void }): ReactElement {
+interface ChipProps {
+  label: string
+  onRemove(): void
+}
+
+export function Chip({ label, onRemove }: ChipProps): ReactElement {
   return (
     <button type="button" className={classes.chip} aria-label={`Remove filter ${label}`} onClick={onRemove}>
       <span>{label}</span>

@@ -25,7 +25,11 @@ const ConfirmContext = createContext<(question: Question) => void>(() => {})
 /** Opens the dialog; `onConfirm` runs if the user confirms. */
 export const useConfirm = (): ((question: Question) => void) => use(ConfirmContext)
 
-export function ConfirmProvider({ children }: { children: ReactNode }): ReactElement {
+interface ConfirmProviderProps {
+  children: ReactNode
+}
+
+export function ConfirmProvider({ children }: ConfirmProviderProps): ReactElement {
   const [question, setQuestion] = useState<Question | null>(null)
   const [isOpen, setOpen] = useState(false)
   const ask = useCallback((next: Question) => {

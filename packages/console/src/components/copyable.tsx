@@ -3,7 +3,12 @@ import { type ReactElement, useState } from 'react'
 import { IconButton } from './button.tsx'
 import classes from './note.module.css'
 
-export function CopyButton({ text, label }: { text: string; label: string }): ReactElement {
+interface CopyButtonProps {
+  text: string
+  label: string
+}
+
+export function CopyButton({ text, label }: CopyButtonProps): ReactElement {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
     await navigator.clipboard.writeText(text)
@@ -31,7 +36,12 @@ export function Copyable({ text, label, before }: CopyableProps): ReactElement {
   )
 }
 
-export function CodeBlock({ text, label }: { text: string; label: string }): ReactElement {
+interface CodeBlockProps {
+  text: string
+  label: string
+}
+
+export function CodeBlock({ text, label }: CodeBlockProps): ReactElement {
   return (
     <div className={classes.codeBlock}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by keyboard */}

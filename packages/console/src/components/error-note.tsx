@@ -42,7 +42,12 @@ export function faultOf(error: unknown): Fault {
   return { message, code, requestId: requestId ?? undefined, fields: errors ?? [] }
 }
 
-export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }): ReactElement {
+interface ErrorNoteProps {
+  error: unknown
+  onRetry?: (() => void) | undefined
+}
+
+export function ErrorNote({ error, onRetry }: ErrorNoteProps): ReactElement {
   const { message, code, requestId, fields } = faultOf(error)
   return (
     <div role="alert" className={`${classes.note} ${classes.danger}`}>

@@ -38,7 +38,11 @@ export function geometryKind(type: string | null | undefined): GeometryKind {
   return /polygon|surface|tin|triangle/i.test(type) ? 'area' : 'mixed'
 }
 
-export function GeometryGlyph({ kind }: { kind: GeometryKind }): ReactElement {
+interface GeometryGlyphProps {
+  kind: GeometryKind
+}
+
+export function GeometryGlyph({ kind }: GeometryGlyphProps): ReactElement {
   return (
     <svg
       role="img"

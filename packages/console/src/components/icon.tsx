@@ -2,7 +2,12 @@
 import { createElement, type ReactElement } from 'react'
 import { type IconName, icons, type Shape } from './icons.ts'
 
-export function Icon({ name, size = 16 }: { name: IconName; size?: number }): ReactElement {
+interface IconProps {
+  name: IconName
+  size?: number
+}
+
+export function Icon({ name, size = 16 }: IconProps): ReactElement {
   const shapes: readonly Shape[] = icons[name]
   return (
     <svg

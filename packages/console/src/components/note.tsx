@@ -6,13 +6,12 @@ import classes from './note.module.css'
 
 const noteIcons = { info: 'info', warn: 'warning', danger: 'error', ok: 'ok' } satisfies Record<string, IconName>
 
-export function Note({
-  kind = 'info',
-  children,
-}: {
+interface NoteProps {
   kind?: keyof typeof noteIcons
   children: ReactNode
-}): ReactElement {
+}
+
+export function Note({ kind = 'info', children }: NoteProps): ReactElement {
   return (
     <div className={`${classes.note} ${classes[kind] ?? ''}`}>
       <Icon name={noteIcons[kind]} />
@@ -46,14 +45,27 @@ export function Skeleton({ width = '100%', height = 16 }: Pick<CSSProperties, 'w
 
 const dots = { ok: classes.dotOk, warn: classes.dotWarn, danger: classes.dotDanger, off: '' }
 
-export function StatusDot({ kind, children }: { kind: keyof typeof dots; children: ReactNode }): ReactElement {
+interface StatusDotProps {
+  kind: keyof typeof dots
+  children: ReactNode
+}
+
+export function StatusDot({ kind, children }: StatusDotProps): ReactElement {
   return <span className={`${classes.dot} ${dots[kind]}`}>{children}</span>
 }
 
-export function Tag({ children }: { children: ReactNode }): ReactElement {
+interface TagProps {
+  children: ReactNode
+}
+
+export function Tag({ children }: TagProps): ReactElement {
   return <span className={classes.tag}>{children}</span>
 }
 
-export function Kbd({ children }: { children: ReactNode }): ReactElement {
+interface KbdProps {
+  children: ReactNode
+}
+
+export function Kbd({ children }: KbdProps): ReactElement {
   return <kbd className={classes.kbd}>{children}</kbd>
 }

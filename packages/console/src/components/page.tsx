@@ -39,16 +39,14 @@ export function Page({ title, facts, actions, back, tabs, isPadded = true, child
   )
 }
 
-/** Tabs of one record, each with its own URL. `search` has the query parameters that all of them keep. */
-export function LinkTabs({
-  label,
-  tabs,
-  search = {},
-}: {
+interface LinkTabsProps {
   label: string
   tabs: readonly { to: string; label: string }[]
   search?: object
-}): ReactElement {
+}
+
+/** Tabs of one record, each with its own URL. `search` has the query parameters that all of them keep. */
+export function LinkTabs({ label, tabs, search = {} }: LinkTabsProps): ReactElement {
   return (
     <nav aria-label={label} className={classes.tabs}>
       {tabs.map((tab) => (

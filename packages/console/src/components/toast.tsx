@@ -38,7 +38,11 @@ export function useToast() {
   }
 }
 
-export function ToastProvider({ children }: { children: ReactNode }): ReactElement {
+interface ToastProviderProps {
+  children: ReactNode
+}
+
+export function ToastProvider({ children }: ToastProviderProps): ReactElement {
   return (
     <Base.Provider>
       {children}

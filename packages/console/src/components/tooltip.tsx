@@ -3,7 +3,12 @@ import { Tooltip as Base } from '@base-ui/react/tooltip'
 import type { ReactElement } from 'react'
 import classes from './popup.module.css'
 
-export function Tooltip({ text, children }: { text: string; children: ReactElement }): ReactElement {
+interface TooltipProps {
+  text: string
+  children: ReactElement
+}
+
+export function Tooltip({ text, children }: TooltipProps): ReactElement {
   return (
     <Base.Root>
       <Base.Trigger render={children} />

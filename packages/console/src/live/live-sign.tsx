@@ -14,7 +14,11 @@ const signs: Record<ChangeStreamState['kind'], { word: string; text: string }> =
   refused: { word: 'Not live', text: 'Changes do not appear by themselves here.' },
 }
 
-export function LiveSign({ state }: { state: ChangeStreamState }): ReactElement {
+interface LiveSignProps {
+  state: ChangeStreamState
+}
+
+export function LiveSign({ state }: LiveSignProps): ReactElement {
   const { word, text } = signs[state.kind]
   return (
     <Popover

@@ -46,14 +46,13 @@ export function Legend({ items, title, onLabelChange }: LegendProps): ReactEleme
 const maxPoint = 40
 const maxLine = 12
 
-/** Drawn as on the map: a circle, a line or a square. */
-export function LegendSymbol({
-  item: { colour, shape, size },
-  room = 16,
-}: {
+interface LegendSymbolProps {
   item: Pick<LegendItem, 'colour' | 'shape' | 'size'>
   room?: number
-}): ReactElement {
+}
+
+/** Drawn as on the map: a circle, a line or a square. */
+export function LegendSymbol({ item: { colour, shape, size }, room = 16 }: LegendSymbolProps): ReactElement {
   const middle = room / 2
   const radius = Math.max(2, Math.min(size ?? 10, maxPoint) / 2)
   return (

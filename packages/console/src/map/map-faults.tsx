@@ -17,7 +17,12 @@ export function useMapFaults() {
   return { faults, report, dismiss }
 }
 
-export function MapFaults({ faults, onDismiss }: { faults: readonly Error[]; onDismiss(fault: Error): void }) {
+interface MapFaultsProps {
+  faults: readonly Error[]
+  onDismiss(fault: Error): void
+}
+
+export function MapFaults({ faults, onDismiss }: MapFaultsProps) {
   return faults.length === 0 ? null : (
     <div className={classes.faults}>
       {faults.slice(-3).map((fault) => (

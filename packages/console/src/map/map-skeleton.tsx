@@ -2,7 +2,11 @@
 import type { ReactElement, ReactNode } from 'react'
 import classes from './map-frame.module.css'
 
-export function MapSkeleton({ children }: { children?: ReactNode }): ReactElement {
+interface MapSkeletonProps {
+  children?: ReactNode
+}
+
+export function MapSkeleton({ children }: MapSkeletonProps): ReactElement {
   return (
     <div className={classes.frame}>
       <div className={classes.map}>{children}</div>

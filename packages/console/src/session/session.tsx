@@ -41,8 +41,13 @@ export function useRefusal(): (aclClass: AclClass, level: AclLevel, id?: string)
 
 const useSessionState = (): Session | null => useSyncExternalStore(subscribeSession, getSession)
 
+interface SessionProviderProps {
+  signIn: ReactNode
+  children: ReactNode
+}
+
 /** Renders its children if a user is signed in, otherwise the sign-in page. */
-export function SessionProvider({ signIn, children }: { signIn: ReactNode; children: ReactNode }): ReactNode {
+export function SessionProvider({ signIn, children }: SessionProviderProps): ReactNode {
   const session = useSessionState()
   return session ? (
     <Entered key={session.generation} session={session}>
@@ -53,7 +58,12 @@ export function SessionProvider({ signIn, children }: { signIn: ReactNode; child
   )
 }
 
-function Entered({ session, children }: { session: Session; children: ReactNode }): ReactElement {
+interface EnteredProps {
+  session: Session
+  children: ReactNode
+}
+
+function Entered({ session, children }: EnteredProps): ReactElement {
   const queryClient = useMemo(() => createQueryClient(session.client), [session.client])
   return (
     <QueryClientProvider client={queryClient}>
@@ -62,7 +72,12 @@ function Entered({ session, children }: { session: Session; children: ReactNode 
   )
 }
 
-function WithAccess({ session, children }: { session: Session; children: ReactNode }): ReactElement {
+interface WithAccessProps {
+  session: Session
+  children: ReactNode
+}
+
+function WithAccess({ session, children }: WithAccessProps): ReactElement {
   const {
     data: access,
     error,

@@ -1,7 +1,11 @@
 /** The logo: a frame with meridians and parallels. */
 import type { ReactElement } from 'react'
 
-export function Logo({ size = 24 }: { size?: number }): ReactElement {
+interface LogoProps {
+  size?: number
+}
+
+export function Logo({ size = 24 }: LogoProps): ReactElement {
   return (
     <svg
       aria-hidden="true"

@@ -10,7 +10,11 @@ import { mainPages } from './navigation.ts'
 import classes from './shell.module.css'
 import { useOtherPages } from './use-other-pages.ts'
 
-export function MoreSheet({ onClose }: { onClose(): void }): ReactElement {
+interface MoreSheetProps {
+  onClose(): void
+}
+
+export function MoreSheet({ onClose }: MoreSheetProps): ReactElement {
   const navigate = useNavigate()
   const account = useAccountItems()
   const pages = [...mainPages.filter(({ to }) => to === '/access/keys'), ...useOtherPages()]

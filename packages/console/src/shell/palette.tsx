@@ -10,7 +10,11 @@ import classes from './palette.module.css'
 import { type Command, matching, noteUse, usePaletteCommands } from './palette-commands.ts'
 import { useRecords } from './palette-records.ts'
 
-export function Palette({ onClose }: { onClose(): void }): ReactElement {
+interface PaletteProps {
+  onClose(): void
+}
+
+export function Palette({ onClose }: PaletteProps): ReactElement {
   const [text, setText] = useState('')
   const navigate = useNavigate()
   const commands = usePaletteCommands(navigate)

@@ -67,7 +67,12 @@ function Frame(): ReactElement {
   )
 }
 
-function Rail({ isNarrow, onSearch }: { isNarrow: boolean; onSearch(): void }): ReactElement {
+interface RailProps {
+  isNarrow: boolean
+  onSearch(): void
+}
+
+function Rail({ isNarrow, onSearch }: RailProps): ReactElement {
   return (
     <nav aria-label="Main" className={classes.rail}>
       <Link to="/" className={classes.name} aria-label="Graticule, home">
@@ -109,7 +114,13 @@ function RailLink({ to, label, icon, under }: Destination): ReactElement {
   )
 }
 
-function RailButton({ icon, label, onClick }: { icon: IconName; label: string; onClick(): void }): ReactElement {
+interface RailButtonProps {
+  icon: IconName
+  label: string
+  onClick(): void
+}
+
+function RailButton({ icon, label, onClick }: RailButtonProps): ReactElement {
   return (
     <button type="button" className={classes.link} onClick={onClick}>
       <Icon name={icon} />

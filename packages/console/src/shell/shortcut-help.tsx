@@ -27,7 +27,12 @@ const shortcuts: [keys: string[], does: string][] = [
   [['?'], 'This list'],
 ]
 
-export function ShortcutHelp({ isOpen, onClose }: { isOpen: boolean; onClose(): void }): ReactElement {
+interface ShortcutHelpProps {
+  isOpen: boolean
+  onClose(): void
+}
+
+export function ShortcutHelp({ isOpen, onClose }: ShortcutHelpProps): ReactElement {
   const [areOn, setOn] = useState(areLettersOn)
   return (
     <Dialog title="Keyboard" isOpen={isOpen} onClose={onClose}>

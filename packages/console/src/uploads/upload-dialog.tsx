@@ -21,7 +21,11 @@ import { UploadOptionsForm } from './upload-options-form.tsx'
 import { addUploads, holdUpload, sendWithOptions } from './upload-store.ts'
 import classes from './uploads.module.css'
 
-export function UploadDialog({ state }: { state: UploadDialogState }): ReactElement {
+interface UploadDialogProps {
+  state: UploadDialogState
+}
+
+export function UploadDialog({ state }: UploadDialogProps): ReactElement {
   return state.jobKey === null ? (
     <NewUploads state={state} />
   ) : (
@@ -29,7 +33,11 @@ export function UploadDialog({ state }: { state: UploadDialogState }): ReactElem
   )
 }
 
-function NewUploads({ state: { files, options: initial } }: { state: UploadDialogState }): ReactElement {
+interface NewUploadsProps {
+  state: UploadDialogState
+}
+
+function NewUploads({ state: { files, options: initial } }: NewUploadsProps): ReactElement {
   const [options, setOptions] = useState(initial)
   const isOne = files.length < 2
   const send = () => {
@@ -106,7 +114,11 @@ function FileZone(): ReactElement {
   )
 }
 
-function ChosenFiles({ files }: { files: readonly File[] }): ReactElement | null {
+interface ChosenFilesProps {
+  files: readonly File[]
+}
+
+function ChosenFiles({ files }: ChosenFilesProps): ReactElement | null {
   const client = useClient()
   const { data: config } = useQuery({
     queryKey: ['config'],
@@ -131,7 +143,12 @@ function ChosenFiles({ files }: { files: readonly File[] }): ReactElement | null
   )
 }
 
-function OptionsOfUpload({ state, jobKey }: { state: UploadDialogState; jobKey: string }): ReactElement {
+interface OptionsOfUploadProps {
+  state: UploadDialogState
+  jobKey: string
+}
+
+function OptionsOfUpload({ state, jobKey }: OptionsOfUploadProps): ReactElement {
   const [options, setOptions] = useState(state.options)
   useEffect(() => {
     holdUpload(jobKey, true)

@@ -13,7 +13,11 @@ import { failureOf, hasOverviewsToCome, isEnded, resultsOf, stageNames, type Upl
 import { cancelUpload, dismissUpload, retryUpload } from './upload-store.ts'
 import classes from './uploads.module.css'
 
-export function UploadRow({ job }: { job: UploadJob }): ReactElement {
+interface UploadRowProps {
+  job: UploadJob
+}
+
+export function UploadRow({ job }: UploadRowProps): ReactElement {
   return (
     <li className={classes.row} data-phase={job.phase}>
       <div className={classes.rowHead}>
@@ -47,7 +51,11 @@ function contentOf(job: UploadJob): ReactNode {
   }
 }
 
-function RowButton({ job }: { job: UploadJob }): ReactElement {
+interface RowButtonProps {
+  job: UploadJob
+}
+
+function RowButton({ job }: RowButtonProps): ReactElement {
   const { fail } = useToast()
   if (isEnded(job)) {
     return <IconButton icon="close" label={`Dismiss ${job.fileName}`} onClick={() => dismissUpload(job.key)} />
@@ -56,7 +64,11 @@ function RowButton({ job }: { job: UploadJob }): ReactElement {
   return <IconButton icon="close" label={`Cancel ${job.fileName}`} onClick={cancel} />
 }
 
-function Waiting({ job }: { job: UploadJob }): ReactElement {
+interface WaitingProps {
+  job: UploadJob
+}
+
+function Waiting({ job }: WaitingProps): ReactElement {
   return (
     <div className={classes.rowFoot}>
       <span className={classes.quiet}>Waits to be sent</span>
@@ -65,7 +77,11 @@ function Waiting({ job }: { job: UploadJob }): ReactElement {
   )
 }
 
-function SendingBar({ job }: { job: UploadJob }): ReactElement {
+interface SendingBarProps {
+  job: UploadJob
+}
+
+function SendingBar({ job }: SendingBarProps): ReactElement {
   const sent = job.samples.at(-1)?.bytes ?? 0
   const rate = sendingRate(job.samples)
   const left = secondsLeft(job.samples, job.size)
@@ -82,7 +98,11 @@ function SendingBar({ job }: { job: UploadJob }): ReactElement {
   )
 }
 
-function ProcessingBar({ job: { upload, fileName } }: { job: UploadJob }): ReactElement | null {
+interface ProcessingBarProps {
+  job: UploadJob
+}
+
+function ProcessingBar({ job: { upload, fileName } }: ProcessingBarProps): ReactElement | null {
   if (!upload) return null
   const { stage, status, progress } = upload
   const label = status === 'pending' ? 'Waits for its turn' : stage ? stageNames[stage] : 'Processing'
@@ -97,7 +117,13 @@ function ProcessingBar({ job: { upload, fileName } }: { job: UploadJob }): React
   )
 }
 
-function Bar({ label, name, part }: { label: string; name: string; part: number }): ReactElement {
+interface BarProps {
+  label: string
+  name: string
+  part: number
+}
+
+function Bar({ label, name, part }: BarProps): ReactElement {
   const percent = Math.floor(part * 100)
   return (
     <div className={classes.bar}>
@@ -108,7 +134,11 @@ function Bar({ label, name, part }: { label: string; name: string; part: number 
   )
 }
 
-function Completed({ job: { upload } }: { job: UploadJob }): ReactElement | null {
+interface CompletedProps {
+  job: UploadJob
+}
+
+function Completed({ job: { upload } }: CompletedProps): ReactElement | null {
   if (!upload) return null
   const results = resultsOf(upload)
   const { featureCount } = upload
@@ -140,7 +170,11 @@ function Completed({ job: { upload } }: { job: UploadJob }): ReactElement | null
   )
 }
 
-function Overviews({ upload }: { upload: NonNullable<UploadJob['upload']> }): ReactNode {
+interface OverviewsProps {
+  upload: NonNullable<UploadJob['upload']>
+}
+
+function Overviews({ upload }: OverviewsProps): ReactNode {
   const { overviews, fileName } = upload
   if (overviews?.status === 'failed') {
     return <p className={classes.quiet}>Overviews could not be made: zoomed out, the map draws more slowly.</p>
@@ -154,7 +188,11 @@ function Overviews({ upload }: { upload: NonNullable<UploadJob['upload']> }): Re
   )
 }
 
-function Warnings({ upload: { warnings, fileName } }: { upload: NonNullable<UploadJob['upload']> }): ReactNode {
+interface WarningsProps {
+  upload: NonNullable<UploadJob['upload']>
+}
+
+function Warnings({ upload: { warnings, fileName } }: WarningsProps): ReactNode {
   const [isOpen, setOpen] = useState(false)
   if (warnings.length === 0) return null
   return (
@@ -180,7 +218,11 @@ function Warnings({ upload: { warnings, fileName } }: { upload: NonNullable<Uplo
   )
 }
 
-function Failed({ job }: { job: UploadJob }): ReactElement {
+interface FailedProps {
+  job: UploadJob
+}
+
+function Failed({ job }: FailedProps): ReactElement {
   const fault = job.error ? faultOf(job.error) : null
   return (
     <>
@@ -195,7 +237,11 @@ function Failed({ job }: { job: UploadJob }): ReactElement {
   )
 }
 
-function Cancelled({ job }: { job: UploadJob }): ReactElement {
+interface CancelledProps {
+  job: UploadJob
+}
+
+function Cancelled({ job }: CancelledProps): ReactElement {
   return (
     <>
       <p className={classes.quiet}>Cancelled. {job.error ? faultOf(job.error).message : ''}</p>
@@ -204,7 +250,11 @@ function Cancelled({ job }: { job: UploadJob }): ReactElement {
   )
 }
 
-function Again({ job }: { job: UploadJob }): ReactElement | null {
+interface AgainProps {
+  job: UploadJob
+}
+
+function Again({ job }: AgainProps): ReactElement | null {
   if (!job.file) return null
   return (
     <div className={classes.rowFoot}>
@@ -216,7 +266,11 @@ function Again({ job }: { job: UploadJob }): ReactElement | null {
   )
 }
 
-function OptionsButton({ job: { key, options } }: { job: UploadJob }): ReactElement {
+interface OptionsButtonProps {
+  job: UploadJob
+}
+
+function OptionsButton({ job: { key, options } }: OptionsButtonProps): ReactElement {
   return (
     <Button variant="ghost" onClick={() => openUploadDialog({ jobKey: key, options })}>
       Options …

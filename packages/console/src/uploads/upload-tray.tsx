@@ -7,7 +7,11 @@ import { UploadRow } from './upload-row.tsx'
 import { dismissEnded } from './upload-store.ts'
 import classes from './uploads.module.css'
 
-export function UploadTray({ jobs }: { jobs: readonly UploadJob[] }): ReactElement {
+interface UploadTrayProps {
+  jobs: readonly UploadJob[]
+}
+
+export function UploadTray({ jobs }: UploadTrayProps): ReactElement {
   const [isFolded, setFolded] = useState(false)
   const tray = useRef<HTMLElement>(null)
   useHeightOf(tray)

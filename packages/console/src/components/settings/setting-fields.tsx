@@ -60,7 +60,12 @@ function SettingControl(props: SettingControlProps): ReactElement {
   )
 }
 
-function Described({ label, hint }: { label: string; hint: string | undefined }): ReactElement {
+interface DescribedProps {
+  label: string
+  hint: string | undefined
+}
+
+function Described({ label, hint }: DescribedProps): ReactElement {
   return <span>{hint ? `${label}: ${hint}` : label}</span>
 }
 

@@ -20,7 +20,11 @@ interface Draft {
   contact: string
 }
 
-export function NewApplicationDialog({ onClose }: { onClose(): void }): ReactElement {
+interface NewApplicationDialogProps {
+  onClose(): void
+}
+
+export function NewApplicationDialog({ onClose }: NewApplicationDialogProps): ReactElement {
   const { unscoped } = useSession()
   const queryClient = useQueryClient()
   const make = useMutation({
@@ -41,7 +45,12 @@ export function NewApplicationDialog({ onClose }: { onClose(): void }): ReactEle
   )
 }
 
-function FirstKeys({ application, onClose }: { application: NewApplication; onClose(): void }): ReactElement {
+interface FirstKeysProps {
+  application: NewApplication
+  onClose(): void
+}
+
+function FirstKeys({ application, onClose }: FirstKeysProps): ReactElement {
   const { id, name, keys } = application
   const actions = (
     <>
@@ -64,7 +73,12 @@ function FirstKeys({ application, onClose }: { application: NewApplication; onCl
   )
 }
 
-export function EditApplication({ application, onClose }: { application: Application; onClose(): void }): ReactElement {
+interface EditApplicationProps {
+  application: Application
+  onClose(): void
+}
+
+export function EditApplication({ application, onClose }: EditApplicationProps): ReactElement {
   const { unscoped } = useSession()
   const queryClient = useQueryClient()
   const { say } = useToast()

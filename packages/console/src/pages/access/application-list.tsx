@@ -50,7 +50,12 @@ export function ApplicationList({ applications, onEdit }: ApplicationListProps):
   )
 }
 
-function ApplicationRow({ application, onEdit }: { application: Application; onEdit(): void }): ReactElement {
+interface ApplicationRowProps {
+  application: Application
+  onEdit(): void
+}
+
+function ApplicationRow({ application, onEdit }: ApplicationRowProps): ReactElement {
   const { applicationId } = useSession()
   const { id, name, description, contact, createdAt } = application
   return (
@@ -74,7 +79,12 @@ function ApplicationRow({ application, onEdit }: { application: Application; onE
   )
 }
 
-function ApplicationMenu({ application, onEdit }: { application: Application; onEdit(): void }): ReactElement {
+interface ApplicationMenuProps {
+  application: Application
+  onEdit(): void
+}
+
+function ApplicationMenu({ application, onEdit }: ApplicationMenuProps): ReactElement {
   const refusal = useRefusal()('applications', 'write', application.id)
   const remove = useRemoval(application)
   const navigate = useNavigate()

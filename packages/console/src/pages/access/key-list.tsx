@@ -77,12 +77,21 @@ function KeyRow({ apiKey, ...actions }: Omit<KeyListProps, 'keys'> & { apiKey: A
   )
 }
 
+interface CellProps {
+  label: string
+  children: ReactNode
+}
+
 /** On phones each cell shows its label. */
-export function Cell({ label, children }: { label: string; children: ReactNode }): ReactElement {
+export function Cell({ label, children }: CellProps): ReactElement {
   return <td data-label={label}>{children}</td>
 }
 
-function KeyTags({ apiKey }: { apiKey: ApiKey }): ReactElement {
+interface KeyTagsProps {
+  apiKey: ApiKey
+}
+
+function KeyTags({ apiKey }: KeyTagsProps): ReactElement {
   const client = useClient()
   const defaultKey = useDefaultKey()
   return (
@@ -95,7 +104,11 @@ function KeyTags({ apiKey }: { apiKey: ApiKey }): ReactElement {
 
 const soonMs = 14 * 86_400_000
 
-function Expires({ at }: { at: string | null }): ReactElement {
+interface ExpiresProps {
+  at: string | null
+}
+
+function Expires({ at }: ExpiresProps): ReactElement {
   if (at === null) return <>never</>
   const left = Date.parse(at) - Date.now()
   const time = <time title={formatDate(at)}>{left < 0 ? 'expired' : formatRelative(at)}</time>

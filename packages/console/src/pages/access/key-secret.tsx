@@ -6,7 +6,12 @@ import classes from './access.module.css'
 
 const shownEnd = 4
 
-export function KeySecret({ id, name }: { id: string; name: string }): ReactElement {
+interface KeySecretProps {
+  id: string
+  name: string
+}
+
+export function KeySecret({ id, name }: KeySecretProps): ReactElement {
   const [isShown, setShown] = useState(false)
   return (
     <span className={classes.secret} data-shown={isShown}>

@@ -49,7 +49,12 @@ export function KeySummary({ draft, resources, onPermissions }: KeySummaryProps)
 
 const anyResource = ''
 
-function Try({ permissions, resources }: { permissions: Permissions; resources: Resources }): ReactElement {
+interface TryProps {
+  permissions: Permissions
+  resources: Resources
+}
+
+function Try({ permissions, resources }: TryProps): ReactElement {
   const [aclClass, setClass] = useState<AclClass>('datasets')
   const [level, setLevel] = useState<AclLevel>('read')
   const [id, setId] = useState(anyResource)

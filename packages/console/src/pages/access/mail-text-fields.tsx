@@ -51,7 +51,13 @@ export function MailTextFields({ texts, application, onChange }: MailTextFieldsP
 /** The pages that links in mails open. */
 const mailPages: Record<MailName, string> = { confirm: 'confirm', reset: 'reset-password' }
 
-function Preview({ name, mail, application }: { name: MailName; mail: MailText; application: string }): ReactElement {
+interface PreviewProps {
+  name: MailName
+  mail: MailText
+  application: string
+}
+
+function Preview({ name, mail, application }: PreviewProps): ReactElement {
   const values = {
     application,
     link: `${consoleUrl(mailPages[name])}?token=…`,

@@ -49,7 +49,12 @@ export function InviteUser({ onClose, onInvited }: InviteUserProps): ReactElemen
   )
 }
 
-export function EditUser({ user, onClose }: { user: User; onClose(): void }): ReactElement {
+interface EditUserProps {
+  user: User
+  onClose(): void
+}
+
+export function EditUser({ user, onClose }: EditUserProps): ReactElement {
   const client = useClient()
   const queryClient = useQueryClient()
   const { say } = useToast()
@@ -97,8 +102,13 @@ const valuesOf = ({ email, firstName, lastName, roles }: UserDraft) => ({
 
 const authOf = (defaultApiKey: string | null) => ({ metadata: { auth: { defaultApiKey } } })
 
+interface ResetLinkDialogProps {
+  user: User
+  onClose(): void
+}
+
 /** Sends the mail, and shows the link if the user may see it. */
-export function ResetLinkDialog({ user, onClose }: { user: User; onClose(): void }): ReactElement {
+export function ResetLinkDialog({ user, onClose }: ResetLinkDialogProps): ReactElement {
   const client = useClient()
   const queryClient = useQueryClient()
   const { mutate, data, error, isIdle } = useMutation({
@@ -143,7 +153,11 @@ export function ResetLinkDialog({ user, onClose }: { user: User; onClose(): void
   )
 }
 
-function SentLink({ user }: { user: User }): ReactElement {
+interface SentLinkProps {
+  user: User
+}
+
+function SentLink({ user }: SentLinkProps): ReactElement {
   return (
     <>
       <Note kind="ok">The mail to {user.email} is on its way. Without a mail server it is in the outbox.</Note>

@@ -12,7 +12,11 @@ import { useKeys } from './keys.ts'
 import { UserMenu } from './user-menu.tsx'
 import { nameOf, stateOf } from './users.ts'
 
-export function UserList({ users }: { users: readonly User[] }): ReactElement {
+interface UserListProps {
+  users: readonly User[]
+}
+
+export function UserList({ users }: UserListProps): ReactElement {
   const keyName = useKeyNames()
   return (
     <div className={layout.scroll}>
@@ -39,7 +43,12 @@ export function UserList({ users }: { users: readonly User[] }): ReactElement {
   )
 }
 
-function UserRow({ user, keyName }: { user: User; keyName: string }): ReactElement {
+interface UserRowProps {
+  user: User
+  keyName: string
+}
+
+function UserRow({ user, keyName }: UserRowProps): ReactElement {
   const { access } = useSession()
   const { kind, label } = stateOf(user)
   return (

@@ -11,7 +11,11 @@ import { useClient, useRefusal, useSession } from '../../session/session.tsx'
 import { useActivityItem } from '../activity/activity-item.ts'
 import { EditUser, ResetLinkDialog } from './user-dialogs.tsx'
 
-export function UserMenu({ user }: { user: User }): ReactElement {
+interface UserMenuProps {
+  user: User
+}
+
+export function UserMenu({ user }: UserMenuProps): ReactElement {
   const [open, setOpen] = useState<'edit' | 'reset' | null>(null)
   const change = useChange(user)
   const remove = useRemoval(user)

@@ -80,7 +80,12 @@ function useUsers() {
   return { users: data?.users, total: data?.total ?? 0, error, refetch }
 }
 
-function Users({ users, total }: { users: readonly User[]; total: number }): ReactElement {
+interface UsersProps {
+  users: readonly User[]
+  total: number
+}
+
+function Users({ users, total }: UsersProps): ReactElement {
   const { q = '' } = useSearch({ from: '/shell/access/users' })
   const navigate = useNavigate({ from: '/access/users' })
   if (users.length > 0) {
@@ -111,7 +116,11 @@ function Users({ users, total }: { users: readonly User[]; total: number }): Rea
 
 const quietMs = 400
 
-function UserSearch({ total }: { total: number }): ReactElement | null {
+interface UserSearchProps {
+  total: number
+}
+
+function UserSearch({ total }: UserSearchProps): ReactElement | null {
   const { q = '' } = useSearch({ from: '/shell/access/users' })
   const navigate = useNavigate({ from: '/access/users' })
   const [text, setText] = useState(q)
@@ -136,7 +145,11 @@ function UserSearch({ total }: { total: number }): ReactElement | null {
   )
 }
 
-function Pages({ total }: { total: number }): ReactElement {
+interface PagesProps {
+  total: number
+}
+
+function Pages({ total }: PagesProps): ReactElement {
   const { q, page = 1 } = useSearch({ from: '/shell/access/users' })
   const navigate = useNavigate({ from: '/access/users' })
   const go = (next: number) => void navigate({ search: { ...(q && { q }), ...(next > 1 && { page: next }) } })

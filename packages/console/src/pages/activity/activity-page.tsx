@@ -61,7 +61,13 @@ function Activity(): ReactElement {
   )
 }
 
-function Entries({ page, names, isOld }: { page: AuditPage; names: Names; isOld: boolean }): ReactElement {
+interface EntriesProps {
+  page: AuditPage
+  names: Names
+  isOld: boolean
+}
+
+function Entries({ page, names, isOld }: EntriesProps): ReactElement {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { top, onTurn } = usePageTop(page)
@@ -105,7 +111,11 @@ function usePageTop(page: AuditPage) {
   return { top, onTurn }
 }
 
-function Nothing({ search }: { search: ActivitySearch }): ReactElement {
+interface NothingProps {
+  search: ActivitySearch
+}
+
+function Nothing({ search }: NothingProps): ReactElement {
   const navigate = route.useNavigate()
   if (isFiltered(search)) {
     return (

@@ -4,7 +4,12 @@ import type { ReactElement } from 'react'
 import type { Names } from './activity-names.ts'
 import { actorLabels } from './activity-words.ts'
 
-export function ActorName({ entry, names }: { entry: AuditEntry; names: Names }): ReactElement {
+interface ActorNameProps {
+  entry: AuditEntry
+  names: Names
+}
+
+export function ActorName({ entry, names }: ActorNameProps): ReactElement {
   const { actorType, actorId, userId } = entry
   if (actorType === 'user') return <>{names.userName(userId) ?? `User ${userId}`}</>
   const name = names.keyName(actorId)

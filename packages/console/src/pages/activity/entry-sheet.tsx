@@ -37,7 +37,12 @@ export function EntrySheet({ entry, names, onClose }: EntrySheetProps): ReactEle
   )
 }
 
-function Fact({ term, children }: { term: string; children: ReactNode }): ReactElement {
+interface FactProps {
+  term: string
+  children: ReactNode
+}
+
+function Fact({ term, children }: FactProps): ReactElement {
   return (
     <>
       <dt>{term}</dt>
@@ -108,7 +113,11 @@ function recordFacts(entry: AuditEntry, names: Names): FactOf[] {
   return facts.filter((fact) => fact !== false)
 }
 
-function Likes({ entry }: { entry: AuditEntry }): ReactElement {
+interface LikesProps {
+  entry: AuditEntry
+}
+
+function Likes({ entry }: LikesProps): ReactElement {
   const { targetType, targetId, actorId, userId, action, address } = entry
   const likes: [label: string, search: ActivitySearch | null][] = [
     ['This record', targetId === null ? null : { kind: targetType, record: targetId }],

@@ -12,7 +12,11 @@ import { type ActivitySearch, auditFilter } from './activity-search.ts'
 const formats = { csv: 'CSV', ndjson: 'JSON lines' } as const
 type Format = keyof typeof formats
 
-export function ExportActivity({ search }: { search: ActivitySearch }): ReactElement {
+interface ExportActivityProps {
+  search: ActivitySearch
+}
+
+export function ExportActivity({ search }: ExportActivityProps): ReactElement {
   const isPhone = useIsPhone()
   const { running, start } = useExport(search)
   if (running) {

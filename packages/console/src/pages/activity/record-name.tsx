@@ -5,7 +5,12 @@ import type { ReactElement } from 'react'
 import classes from './activity.module.css'
 import type { Names } from './activity-names.ts'
 
-export function RecordName({ entry, names }: { entry: AuditEntry; names: Names }): ReactElement | null {
+interface RecordNameProps {
+  entry: AuditEntry
+  names: Names
+}
+
+export function RecordName({ entry, names }: RecordNameProps): ReactElement | null {
   const { targetId, targetName } = entry
   const record = names.recordOf(entry)
   if (record) {

@@ -47,7 +47,11 @@ export function AgentPage(): ReactElement {
   )
 }
 
-function Facts({ agent }: { agent: Agent }): ReactElement {
+interface FactsProps {
+  agent: Agent
+}
+
+function Facts({ agent }: FactsProps): ReactElement {
   return (
     <span className={classes.facts}>
       <AgentStatus agent={agent} />
@@ -57,8 +61,13 @@ function Facts({ agent }: { agent: Agent }): ReactElement {
   )
 }
 
+interface AgentTabProps {
+  agent: Agent
+  tab: string
+}
+
 /** Holds the conversation, so that switching to another tab does not end it. */
-function AgentTab({ agent, tab }: { agent: Agent; tab: string }): ReactElement {
+function AgentTab({ agent, tab }: AgentTabProps): ReactElement {
   const conversation = useConversation(agent)
   if (tab === 'playground') return <Playground agent={agent} conversation={conversation} />
   if (tab === 'history') return <HistoryTab agent={agent} />

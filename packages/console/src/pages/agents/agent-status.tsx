@@ -6,7 +6,11 @@ import { formatNumber } from '../../format.ts'
 
 type Live = Pick<Agent, 'enabled' | 'status' | 'workers' | 'capacity' | 'inFlight'>
 
-export function AgentStatus({ agent }: { agent: Live }): ReactElement {
+interface AgentStatusProps {
+  agent: Live
+}
+
+export function AgentStatus({ agent }: AgentStatusProps): ReactElement {
   if (!agent.enabled) return <StatusDot kind="off">disabled</StatusDot>
   if (agent.status === 'offline') return <StatusDot kind="danger">offline</StatusDot>
   if (agent.status === 'draining') return <StatusDot kind="warn">draining</StatusDot>

@@ -61,7 +61,11 @@ const Skeletons = (): ReactElement => (
   </div>
 )
 
-function AgentList({ agents }: { agents: readonly Agent[] }): ReactElement {
+interface AgentListProps {
+  agents: readonly Agent[]
+}
+
+function AgentList({ agents }: AgentListProps): ReactElement {
   const [search, setSearch] = useState('')
   const words = search.trim().toLowerCase()
   const found = agents.filter((agent) => `${agentName(agent)} ${agent.description}`.toLowerCase().includes(words))
@@ -106,7 +110,11 @@ function AgentList({ agents }: { agents: readonly Agent[] }): ReactElement {
   )
 }
 
-function AgentRow({ agent }: { agent: Agent }): ReactElement {
+interface AgentRowProps {
+  agent: Agent
+}
+
+function AgentRow({ agent }: AgentRowProps): ReactElement {
   const navigate = useNavigate()
   const to = `/agents/${agent.id}/playground`
   return (
@@ -133,7 +141,11 @@ function AgentRow({ agent }: { agent: Agent }): ReactElement {
   )
 }
 
-function LastInvocation({ agent }: { agent: Agent }): ReactElement {
+interface LastInvocationProps {
+  agent: Agent
+}
+
+function LastInvocation({ agent }: LastInvocationProps): ReactElement {
   const { data, error } = useLastInvocation(agent)
   if (error) return <span title={error.message}>unknown</span>
   if (data === undefined) return <Skeleton width={80} />

@@ -10,7 +10,11 @@ import { askSnippet, commandSnippet, installLine, mcpCommand, mcpSnippet, worker
 import { workersText } from './agent-status.tsx'
 import classes from './agents.module.css'
 
-export function ConnectTab({ agent }: { agent: Agent }): ReactElement {
+interface ConnectTabProps {
+  agent: Agent
+}
+
+export function ConnectTab({ agent }: ConnectTabProps): ReactElement {
   const isServed = agent.status === 'online'
   return (
     <div className={`${layout.form} ${classes.snippets}`}>
@@ -51,7 +55,13 @@ export function ConnectTab({ agent }: { agent: Agent }): ReactElement {
   )
 }
 
-function Part({ title, text, children }: { title: string; text: string; children: ReactNode }): ReactElement {
+interface PartProps {
+  title: string
+  text: string
+  children: ReactNode
+}
+
+function Part({ title, text, children }: PartProps): ReactElement {
   return (
     <section className={layout.section}>
       <h2>{title}</h2>

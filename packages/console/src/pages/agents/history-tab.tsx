@@ -21,7 +21,11 @@ import { InvocationSheet } from './invocation-sheet.tsx'
 const pageSize = 50
 const from = '/shell/agents/$agentId/$tab'
 
-export function HistoryTab({ agent }: { agent: Agent }): ReactElement {
+interface HistoryTabProps {
+  agent: Agent
+}
+
+export function HistoryTab({ agent }: HistoryTabProps): ReactElement {
   const { status, invocation, offset = 0 } = useSearch({ from })
   const navigate = useNavigate()
   const set = (search: AgentSearch) =>
@@ -62,7 +66,12 @@ export function HistoryTab({ agent }: { agent: Agent }): ReactElement {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-function NothingAsked({ status, onClear }: { status: string | undefined; onClear(): void }): ReactElement {
+interface NothingAskedProps {
+  status: string | undefined
+  onClear(): void
+}
+
+function NothingAsked({ status, onClear }: NothingAskedProps): ReactElement {
   if (status) {
     return (
       <Empty title={`No invocation is ${status}`} action={<Button onClick={onClear}>Show all</Button>}>
@@ -151,7 +160,12 @@ function InvocationRow({ agent, invocation, onOpen }: InvocationRowProps): React
   )
 }
 
-function CancelButton({ agent, id }: { agent: Agent; id: string }): ReactElement {
+interface CancelButtonProps {
+  agent: Agent
+  id: string
+}
+
+function CancelButton({ agent, id }: CancelButtonProps): ReactElement {
   const client = useClient()
   const queryClient = useQueryClient()
   const toast = useToast()
@@ -169,7 +183,13 @@ function CancelButton({ agent, id }: { agent: Agent; id: string }): ReactElement
   )
 }
 
-function Pager({ offset, page, onGo }: { offset: number; page: HistoryPage; onGo(offset: number): void }) {
+interface PagerProps {
+  offset: number
+  page: HistoryPage
+  onGo(offset: number): void
+}
+
+function Pager({ offset, page, onGo }: PagerProps) {
   const last = offset + page.invocations.length
   if (page.total <= pageSize && offset === 0) return null
   return (

@@ -60,7 +60,12 @@ export function InvocationSheet({ agent, invocation, onClose }: InvocationSheetP
   )
 }
 
-function Fact({ term, children }: { term: string; children: ReactNode }): ReactElement {
+interface FactProps {
+  term: string
+  children: ReactNode
+}
+
+function Fact({ term, children }: FactProps): ReactElement {
   return (
     <>
       <dt>{term}</dt>
@@ -88,7 +93,12 @@ function factsOf(invocation: AgentInvocation): [term: string, value: string][] {
   return facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
 }
 
-function Transcript({ label, text }: { label: string; text: string }): ReactElement {
+interface TranscriptProps {
+  label: string
+  text: string
+}
+
+function Transcript({ label, text }: TranscriptProps): ReactElement {
   return (
     <section className={layout.section}>
       <h3>{label}</h3>
@@ -97,8 +107,12 @@ function Transcript({ label, text }: { label: string; text: string }): ReactElem
   )
 }
 
+interface NotKeptProps {
+  agent: Agent
+}
+
 /** Says why there is no text: the key's permissions or the agent's settings. */
-function NotKept({ agent }: { agent: Agent }): ReactElement {
+function NotKept({ agent }: NotKeptProps): ReactElement {
   if (!useMay()('agents', 'write', agent.id)) {
     return <Note>What was said is shown only to keys with write on this agent.</Note>
   }

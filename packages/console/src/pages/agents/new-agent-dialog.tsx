@@ -12,7 +12,11 @@ import { useClient } from '../../session/session.tsx'
 import { type AgentType, agentTypeNames, agentTypes, keyField, newAgent } from './agent-types.ts'
 import { BridgeNote } from './bridge-note.tsx'
 
-export function NewAgentDialog({ onClose }: { onClose(): void }): ReactElement {
+interface NewAgentDialogProps {
+  onClose(): void
+}
+
+export function NewAgentDialog({ onClose }: NewAgentDialogProps): ReactElement {
   const client = useClient()
   const queryClient = useQueryClient()
   const navigate = useNavigate()

@@ -11,7 +11,12 @@ import { readQuestion, templateQuestion } from './question-json.ts'
 import { Transcript } from './transcript.tsx'
 import type { Conversation } from './use-conversation.ts'
 
-export function Playground({ agent, conversation }: { agent: Agent; conversation: Conversation }): ReactElement {
+interface PlaygroundProps {
+  agent: Agent
+  conversation: Conversation
+}
+
+export function Playground({ agent, conversation }: PlaygroundProps): ReactElement {
   return (
     <div className={classes.playground}>
       <Transcript agent={agent} conversation={conversation} />
@@ -26,7 +31,12 @@ const inputKinds: readonly { value: InputKind; label: string }[] = [
   { value: 'json', label: 'JSON' },
 ]
 
-function Ask({ agent, conversation }: { agent: Agent; conversation: Conversation }): ReactElement {
+interface AskProps {
+  agent: Agent
+  conversation: Conversation
+}
+
+function Ask({ agent, conversation }: AskProps): ReactElement {
   const { isRunning, ask, stop, turns, restart } = conversation
   const [kind, setKind] = useState<InputKind>('text')
   const [text, setText] = useState('')

@@ -19,7 +19,11 @@ import { agentName, agentTypeNames, agentTypes, keyField } from './agent-types.t
 import classes from './agents.module.css'
 import { BridgeNote } from './bridge-note.tsx'
 
-export function SettingsTab({ agent }: { agent: Agent }): ReactElement {
+interface SettingsTabProps {
+  agent: Agent
+}
+
+export function SettingsTab({ agent }: SettingsTabProps): ReactElement {
   const client = useClient()
   const queryClient = useQueryClient()
   const toast = useToast()
@@ -171,7 +175,12 @@ function LimitFields({ draft, faults, onChange }: FieldsProps<NamedFaults>): Rea
   )
 }
 
-function DeleteAgent({ agent, refusal }: { agent: Agent; refusal: string | undefined }): ReactElement {
+interface DeleteAgentProps {
+  agent: Agent
+  refusal: string | undefined
+}
+
+function DeleteAgent({ agent, refusal }: DeleteAgentProps): ReactElement {
   const client = useClient()
   const queryClient = useQueryClient()
   const navigate = useNavigate()

@@ -11,7 +11,12 @@ import type { Conversation } from './use-conversation.ts'
 /** Pixels from the end that count as the end. */
 const nearEnd = 32
 
-export function Transcript({ agent, conversation }: { agent: Agent; conversation: Conversation }): ReactElement {
+interface TranscriptProps {
+  agent: Agent
+  conversation: Conversation
+}
+
+export function Transcript({ agent, conversation }: TranscriptProps): ReactElement {
   const { turns, isRunning, id } = conversation
   const box = useRef<HTMLElement>(null)
   const isAtEnd = useRef(true)
@@ -60,7 +65,11 @@ export function Transcript({ agent, conversation }: { agent: Agent; conversation
   )
 }
 
-function Start({ agent }: { agent: Agent }): ReactElement {
+interface StartProps {
+  agent: Agent
+}
+
+function Start({ agent }: StartProps): ReactElement {
   const isOffline = agent.enabled && agent.status === 'offline'
   return (
     <>

@@ -10,7 +10,12 @@ import { usageText } from './invocation-labels.ts'
 import classes from './playground.module.css'
 import { advice, type Turn, type TurnState } from './turn.ts'
 
-export function TurnView({ agent, turn }: { agent: Agent; turn: Turn }): ReactElement {
+interface TurnViewProps {
+  agent: Agent
+  turn: Turn
+}
+
+export function TurnView({ agent, turn }: TurnViewProps): ReactElement {
   const { input, answer, state, artifacts } = turn
   return (
     <article className={classes.turn}>
@@ -31,7 +36,12 @@ export function TurnView({ agent, turn }: { agent: Agent; turn: Turn }): ReactEl
   )
 }
 
-function TurnFailure({ agent, turn }: { agent: Agent; turn: Turn }): ReactElement | null {
+interface TurnFailureProps {
+  agent: Agent
+  turn: Turn
+}
+
+function TurnFailure({ agent, turn }: TurnFailureProps): ReactElement | null {
   const { state, error, answer } = turn
   if (state === 'incomplete') {
     return (
@@ -74,7 +84,11 @@ const endings: Record<TurnState, { kind: 'ok' | 'warn' | 'danger' | 'off'; label
   incomplete: { kind: 'warn', label: 'incomplete' },
 }
 
-function TurnFacts({ turn }: { turn: Turn }): ReactElement {
+interface TurnFactsProps {
+  turn: Turn
+}
+
+function TurnFacts({ turn }: TurnFactsProps): ReactElement {
   const { state, firstMs, totalMs, model, usage, finishReason, invocationId } = turn
   const { kind, label } = endings[state]
   const facts = [

@@ -11,7 +11,11 @@ import { useWorkers } from './agent-queries.ts'
 import { slotsText } from './agent-status.tsx'
 import classes from './agents.module.css'
 
-export function WorkersTab({ agent }: { agent: Agent }): ReactElement {
+interface WorkersTabProps {
+  agent: Agent
+}
+
+export function WorkersTab({ agent }: WorkersTabProps): ReactElement {
   const { data: workers, error, refetch } = useWorkers(agent.id)
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />
   if (!workers) return <Skeleton height={120} />
@@ -46,7 +50,11 @@ export function WorkersTab({ agent }: { agent: Agent }): ReactElement {
   )
 }
 
-function NoWorkers({ agent }: { agent: Agent }): ReactElement {
+interface NoWorkersProps {
+  agent: Agent
+}
+
+function NoWorkers({ agent }: NoWorkersProps): ReactElement {
   const isBridged = agent.capacity > 0
   return (
     <Empty

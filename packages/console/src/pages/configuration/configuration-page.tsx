@@ -30,7 +30,11 @@ export function ConfigurationPage(): ReactElement {
   )
 }
 
-function ApplicationConfiguration({ applicationId }: { applicationId: string }): ReactElement {
+interface ApplicationConfigurationProps {
+  applicationId: string
+}
+
+function ApplicationConfiguration({ applicationId }: ApplicationConfigurationProps): ReactElement {
   const { data: stored, error, refetch } = useConfiguration(applicationId)
   const [draft, setDraft] = useDraft(applicationId)
   if (stored)

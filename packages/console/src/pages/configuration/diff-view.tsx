@@ -5,7 +5,13 @@ import { diffJson, withoutEqualRuns } from './line-diff.ts'
 
 const signs = { same: ' ', added: '+', removed: '−' }
 
-export function DiffView({ label, before, after }: { label: string; before: unknown; after: unknown }): ReactElement {
+interface DiffViewProps {
+  label: string
+  before: unknown
+  after: unknown
+}
+
+export function DiffView({ label, before, after }: DiffViewProps): ReactElement {
   const lines = diffJson(before, after)
   const count = (kind: 'added' | 'removed') => lines.filter((line) => line.kind === kind).length
   const parts = withoutEqualRuns(lines)

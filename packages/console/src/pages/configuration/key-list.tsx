@@ -9,7 +9,11 @@ import { dottedKeys, matchingKeys } from './dotted-keys.ts'
 /** More would be slow to render; the search narrows the list. */
 const mostShown = 300
 
-export function KeyList({ config }: { config: Readonly<Record<string, unknown>> }): ReactElement {
+interface KeyListProps {
+  config: Readonly<Record<string, unknown>>
+}
+
+export function KeyList({ config }: KeyListProps): ReactElement {
   const [search, setSearch] = useState('')
   const all = dottedKeys(config)
   const found = matchingKeys(all, search)

@@ -64,7 +64,13 @@ export function ConfirmPage(): ReactElement {
   )
 }
 
-function Outcome({ state, link, onRetry }: { state: State; link: Link; onRetry(): void }): ReactElement {
+interface OutcomeProps {
+  state: State
+  link: Link
+  onRetry(): void
+}
+
+function Outcome({ state, link, onRetry }: OutcomeProps): ReactElement {
   if (state === 'working') return <p role="status">Confirming the address …</p>
   if (state === 'unreachable') {
     return (

@@ -168,7 +168,11 @@ function BoxFields({ draft, faults, change }: FieldsProps): ReactElement {
   )
 }
 
-function Fault({ text }: { text: string | undefined }): ReactElement | null {
+interface FaultProps {
+  text: string | undefined
+}
+
+function Fault({ text }: FaultProps): ReactElement | null {
   return text ? (
     <p role="alert" className={classes.fault}>
       {text}

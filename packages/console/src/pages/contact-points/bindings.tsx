@@ -17,7 +17,11 @@ import classes from './contact-points.module.css'
 
 const mostBindings = 20
 
-export function Bindings({ point }: { point: ContactPoint }): ReactElement {
+interface BindingsProps {
+  point: ContactPoint
+}
+
+export function Bindings({ point }: BindingsProps): ReactElement {
   const { data: bindings, error, refetch } = useBindings(point.id)
   const { data: tables = [] } = useTables()
   const refusal = useRefusal()('contactpoints', 'write', point.id)

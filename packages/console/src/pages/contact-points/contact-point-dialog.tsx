@@ -14,7 +14,12 @@ import { useClient } from '../../session/session.tsx'
 import { useDrivers } from './contact-point-queries.ts'
 import { type DriverName, drivers, isKnownDriver } from './drivers.ts'
 
-export function ContactPointDialog({ point, onClose }: { point?: ContactPoint; onClose(): void }): ReactElement {
+interface ContactPointDialogProps {
+  point?: ContactPoint
+  onClose(): void
+}
+
+export function ContactPointDialog({ point, onClose }: ContactPointDialogProps): ReactElement {
   const client = useClient()
   const queryClient = useQueryClient()
   const navigate = useNavigate()

@@ -17,7 +17,11 @@ import { DeliveryLog } from './delivery-log.tsx'
 import { drivers } from './drivers.ts'
 import { TestMessage } from './test-message.tsx'
 
-export function ContactPointRecord({ point }: { point: ContactPoint }): ReactElement {
+interface ContactPointRecordProps {
+  point: ContactPoint
+}
+
+export function ContactPointRecord({ point }: ContactPointRecordProps): ReactElement {
   const [isEdited, setEdited] = useState(false)
   const [sentId, setSentId] = useState<string | undefined>()
   const refusal = useRefusal()('contactpoints', 'write', point.id)
@@ -41,7 +45,11 @@ export function ContactPointRecord({ point }: { point: ContactPoint }): ReactEle
   )
 }
 
-function Facts({ point }: { point: ContactPoint }): ReactElement {
+interface FactsProps {
+  point: ContactPoint
+}
+
+function Facts({ point }: FactsProps): ReactElement {
   const { fields, label } = drivers[point.type]
   return (
     <dl className={layout.definitions}>
@@ -66,7 +74,12 @@ function Facts({ point }: { point: ContactPoint }): ReactElement {
   )
 }
 
-function FactRow({ term, value }: { term: string; value: ReactElement | string }): ReactElement {
+interface FactRowProps {
+  term: string
+  value: ReactElement | string
+}
+
+function FactRow({ term, value }: FactRowProps): ReactElement {
   return (
     <>
       <dt>{term}</dt>
@@ -75,7 +88,12 @@ function FactRow({ term, value }: { term: string; value: ReactElement | string }
   )
 }
 
-function DeleteButton({ point, refusal }: { point: ContactPoint; refusal: string | undefined }): ReactElement {
+interface DeleteButtonProps {
+  point: ContactPoint
+  refusal: string | undefined
+}
+
+function DeleteButton({ point, refusal }: DeleteButtonProps): ReactElement {
   const client = useClient()
   const queryClient = useQueryClient()
   const navigate = useNavigate()

@@ -51,7 +51,12 @@ export function ContactPointsPage(): ReactElement {
   )
 }
 
-function Chosen({ point, isLoaded }: { point: ContactPoint | undefined; isLoaded: boolean }): ReactElement {
+interface ChosenProps {
+  point: ContactPoint | undefined
+  isLoaded: boolean
+}
+
+function Chosen({ point, isLoaded }: ChosenProps): ReactElement {
   if (point) return <ContactPointRecord key={point.id} point={point} />
   if (!isLoaded) return <Skeleton height={240} />
   return (
@@ -82,7 +87,11 @@ const itemOf = (point: ContactPoint) => ({
   text: `${drivers[point.type].label}${point.description && ` · ${point.description}`}`,
 })
 
-function LastDelivery({ point }: { point: ContactPoint }): ReactElement {
+interface LastDeliveryProps {
+  point: ContactPoint
+}
+
+function LastDelivery({ point }: LastDeliveryProps): ReactElement {
   if (!point.enabled) return <StatusDot kind="off">disabled</StatusDot>
   if (!point.lastStatus) return <span>never sent</span>
   return (

@@ -12,7 +12,12 @@ import classes from './contact-points.module.css'
 
 const dots = { pending: 'warn', delivered: 'ok', failed: 'danger' } as const
 
-export function DeliveryLog({ point, sentId }: { point: ContactPoint; sentId: string | undefined }): ReactElement {
+interface DeliveryLogProps {
+  point: ContactPoint
+  sentId: string | undefined
+}
+
+export function DeliveryLog({ point, sentId }: DeliveryLogProps): ReactElement {
   const { data: deliveries, error, refetch } = useDeliveries(point.id)
   const queryClient = useQueryClient()
   const latest = deliveries?.[0]
@@ -47,7 +52,12 @@ export function DeliveryLog({ point, sentId }: { point: ContactPoint; sentId: st
   )
 }
 
-function DeliveryRow({ delivery, isMine }: { delivery: Delivery; isMine: boolean }): ReactElement {
+interface DeliveryRowProps {
+  delivery: Delivery
+  isMine: boolean
+}
+
+function DeliveryRow({ delivery, isMine }: DeliveryRowProps): ReactElement {
   const { createdAt, status, attempts } = delivery
   return (
     <tr>

@@ -19,7 +19,12 @@ const severities: readonly { value: Severity; label: string }[] = [
   { value: 'error', label: 'Error' },
 ]
 
-export function TestMessage({ point, onSent }: { point: ContactPoint; onSent(id: string): void }): ReactElement {
+interface TestMessageProps {
+  point: ContactPoint
+  onSent(id: string): void
+}
+
+export function TestMessage({ point, onSent }: TestMessageProps): ReactElement {
   const client = useClient()
   const queryClient = useQueryClient()
   const refusal = useRefusal()('contactpoints', 'execute', point.id)

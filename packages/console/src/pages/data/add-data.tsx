@@ -8,7 +8,11 @@ import { openUploadDialog } from '../../uploads/upload-dialog-store.ts'
 import { useUploadRefusal } from '../../uploads/use-upload-refusal.ts'
 import type { Addable } from './data-search.ts'
 
-export function AddData({ onAdd }: { onAdd(way: Addable): void }): ReactElement {
+interface AddDataProps {
+  onAdd(way: Addable): void
+}
+
+export function AddData({ onAdd }: AddDataProps): ReactElement {
   const navigate = useNavigate()
   const uploadRefusal = useUploadRefusal()
   const refusal = useRefusal()('datasets', 'write')

@@ -57,7 +57,12 @@ export function DataPage(): ReactElement {
   )
 }
 
-function AddDialog({ way, onClose }: { way: Exclude<Addable, 'file'>; onClose(): void }): ReactElement {
+interface AddDialogProps {
+  way: Exclude<Addable, 'file'>
+  onClose(): void
+}
+
+function AddDialog({ way, onClose }: AddDialogProps): ReactElement {
   return way === 'new-table' ? <NewTableDialog onClose={onClose} /> : <NewDatasetDialog type={way} onClose={onClose} />
 }
 
@@ -67,7 +72,12 @@ function withChanges(search: DataSearch, changes: Partial<DataSearch>): DataSear
 
 const isFiltered = ({ q, type, tag }: DataSearch): boolean => Boolean(q || type || tag)
 
-function Facts({ search, count }: { search: DataSearch; count: number | undefined }): ReactElement | null {
+interface FactsProps {
+  search: DataSearch
+  count: number | undefined
+}
+
+function Facts({ search, count }: FactsProps): ReactElement | null {
   const { data } = useDatasets(search)
   if (count === undefined || !data) return null
   const all = `${formatNumber(count)} ${count === 1 ? 'dataset' : 'datasets'}`
@@ -110,7 +120,11 @@ function Found({ search, onChange }: FoundProps): ReactElement {
   )
 }
 
-function NothingFound({ onClear }: { onClear(): void }): ReactElement {
+interface NothingFoundProps {
+  onClear(): void
+}
+
+function NothingFound({ onClear }: NothingFoundProps): ReactElement {
   return (
     <Empty title="No dataset matches" action={<Button onClick={onClear}>Clear the filters</Button>}>
       <p>Names, descriptions and tags are searched.</p>

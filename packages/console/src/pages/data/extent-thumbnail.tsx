@@ -13,7 +13,11 @@ const leastSize = 8
 
 export type ThumbnailExtent = readonly [west: number, south: number, east: number, north: number]
 
-export function ExtentThumbnail({ extent }: { extent: ThumbnailExtent }): ReactElement {
+interface ExtentThumbnailProps {
+  extent: ThumbnailExtent
+}
+
+export function ExtentThumbnail({ extent }: ExtentThumbnailProps): ReactElement {
   const label = `From ${degrees(extent[0], 'E', 'W')}, ${degrees(extent[1], 'N', 'S')} to ${degrees(extent[2], 'E', 'W')}, ${degrees(extent[3], 'N', 'S')}`
   return (
     <svg role="img" aria-label={label} viewBox={`0 0 ${width} ${height}`} className={classes.extent}>

@@ -22,7 +22,12 @@ const shownPaths = [
   ...['metadata/parameters', 'metadata/rest', 'metadata/tags', 'secrets'],
 ]
 
-export function NewDatasetDialog({ type, onClose }: { type: DatasetType; onClose(): void }): ReactElement {
+interface NewDatasetDialogProps {
+  type: DatasetType
+  onClose(): void
+}
+
+export function NewDatasetDialog({ type, onClose }: NewDatasetDialogProps): ReactElement {
   const [draft, setDraft] = useState(() => emptyDraft(type))
   const { mutate, reset, isPending, error } = useMake(onClose)
   const change = (changes: Partial<DatasetDraft>) => {
@@ -82,7 +87,12 @@ export function NewDatasetDialog({ type, onClose }: { type: DatasetType; onClose
 const missing = ({ name, source }: DatasetDraft): string | undefined =>
   source.trim() === '' ? 'Say first where the data come from.' : name.trim() === '' ? 'Give it a name.' : undefined
 
-function TilesChoice({ draft, onChange }: { draft: DatasetDraft; onChange(changes: Partial<DatasetDraft>): void }) {
+interface TilesChoiceProps {
+  draft: DatasetDraft
+  onChange(changes: Partial<DatasetDraft>): void
+}
+
+function TilesChoice({ draft, onChange }: TilesChoiceProps) {
   if (!useMay()('tiles', 'write')) return null
   return (
     <Checkbox

@@ -10,7 +10,11 @@ import { useClient, useRefusal } from '../../session/session.tsx'
 import classes from './databases.module.css'
 import { useDriver } from './use-drivers.ts'
 
-export function ConnectionTest({ database }: { database: Database }): ReactElement {
+interface ConnectionTestProps {
+  database: Database
+}
+
+export function ConnectionTest({ database }: ConnectionTestProps): ReactElement {
   const client = useClient()
   const refusal = useRefusal()('databases', 'execute', database.id)
   const { mutate, data, error, isPending } = useMutation({ mutationFn: () => client.databases.test(database.id) })
@@ -51,7 +55,12 @@ function engineFacts(
 const named = (engine: string, version: string): string =>
   version.startsWith(engine) ? version : `${engine} ${version}`
 
-function Result({ result, database }: { result: DatabaseTest; database: Database }): ReactElement {
+interface ResultProps {
+  result: DatabaseTest
+  database: Database
+}
+
+function Result({ result, database }: ResultProps): ReactElement {
   const driver = useDriver(database.type)
   const { ok, latencyMs, error } = result
   if (!ok) {

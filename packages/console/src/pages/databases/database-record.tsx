@@ -18,7 +18,11 @@ import { useDriver } from './use-drivers.ts'
 
 const DatabaseForm = lazy(() => import('./database-form.tsx').then(({ DatabaseForm }) => ({ default: DatabaseForm })))
 
-export function DatabaseRecord({ database }: { database: Database }): ReactElement {
+interface DatabaseRecordProps {
+  database: Database
+}
+
+export function DatabaseRecord({ database }: DatabaseRecordProps): ReactElement {
   const [isEditing, setEditing] = useState(false)
   const refusal = useRefusal()('databases', 'write', database.id)
   const navigate = useNavigate()
@@ -74,7 +78,11 @@ export function DatabaseRecord({ database }: { database: Database }): ReactEleme
   )
 }
 
-function Facts({ database }: { database: Database }): ReactElement | null {
+interface FactsProps {
+  database: Database
+}
+
+function Facts({ database }: FactsProps): ReactElement | null {
   const driver = useDriver(database.type)
   const facts = driver ? factsOf(database, driver) : []
   if (facts.length === 0) return null

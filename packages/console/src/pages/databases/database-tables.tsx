@@ -30,7 +30,11 @@ async function fetchTables(client: Client, id: string, signal: AbortSignal): Pro
   return tables
 }
 
-export function DatabaseTables({ database: { id, type } }: { database: Database }): ReactElement {
+interface DatabaseTablesProps {
+  database: Database
+}
+
+export function DatabaseTables({ database: { id, type } }: DatabaseTablesProps): ReactElement {
   const client = useClient()
   const mayList = useMay()('databases', 'execute', id)
   const driver = useDriver(type)

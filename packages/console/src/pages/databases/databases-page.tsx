@@ -68,7 +68,11 @@ export function DatabasesPage(): ReactElement {
   )
 }
 
-function Chosen({ database }: { database: Database | undefined }): ReactElement {
+interface ChosenProps {
+  database: Database | undefined
+}
+
+function Chosen({ database }: ChosenProps): ReactElement {
   if (database) return <DatabaseRecord key={database.id} database={database} />
   return (
     <Empty title="There is no such database here">
@@ -77,7 +81,11 @@ function Chosen({ database }: { database: Database | undefined }): ReactElement 
   )
 }
 
-function DatabaseList({ databases }: { databases: readonly Database[] }): ReactElement {
+interface DatabaseListProps {
+  databases: readonly Database[]
+}
+
+function DatabaseList({ databases }: DatabaseListProps): ReactElement {
   const { drivers } = useDrivers()
   const driverOf = ({ type }: Database) => drivers?.find(({ name }) => name === type)
   return (

@@ -54,7 +54,12 @@ async function deleteDataset(client: Client, id: string): Promise<void> {
   await client.datasets.delete(id, { keepData: true })
 }
 
-function Body({ users, onChange }: { users: readonly UsedBy[]; onChange(next: boolean): void }): ReactElement {
+interface BodyProps {
+  users: readonly UsedBy[]
+  onChange(next: boolean): void
+}
+
+function Body({ users, onChange }: BodyProps): ReactElement {
   const [isChosen, setChosen] = useState(false)
   const names = users.slice(0, shownNames).map(({ name }) => `“${name}”`)
   const rest = users.length - names.length

@@ -64,7 +64,12 @@ const sourceOfDescriptions: Record<Dataset['type'], string> = {
   lambda: 'They were found in the answer of the function.',
 }
 
-function AttributeItem({ dataset, attribute }: { dataset: Dataset; attribute: DatasetAttribute }): ReactElement {
+interface AttributeItemProps {
+  dataset: Dataset
+  attribute: DatasetAttribute
+}
+
+function AttributeItem({ dataset, attribute }: AttributeItemProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
   const refusal = useRefusal()('datasets', 'execute', dataset.id)
   const { name, type, dbType, description } = attribute

@@ -28,7 +28,11 @@ export function DatasetPage(): ReactElement {
   )
 }
 
-function FoundDataset({ dataset }: { dataset: Dataset }): ReactElement {
+interface FoundDatasetProps {
+  dataset: Dataset
+}
+
+function FoundDataset({ dataset }: FoundDatasetProps): ReactElement {
   const { where, sort } = useView()
   return (
     <Page
@@ -50,8 +54,12 @@ function FoundDataset({ dataset }: { dataset: Dataset }): ReactElement {
   )
 }
 
+interface ActionsProps {
+  dataset: Dataset
+}
+
 /** "New map" opens an unsaved map with the dataset. */
-function Actions({ dataset }: { dataset: Dataset }): ReactElement {
+function Actions({ dataset }: ActionsProps): ReactElement {
   const hasMap = geometryOf(dataset) !== undefined
   const isPhone = useIsPhone()
   return (
@@ -69,8 +77,12 @@ function Actions({ dataset }: { dataset: Dataset }): ReactElement {
 
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
+interface FactsProps {
+  dataset: Dataset
+}
+
 /** table · about 1 000 000 rows · key id */
-function Facts({ dataset }: { dataset: Dataset }): ReactElement {
+function Facts({ dataset }: FactsProps): ReactElement {
   const may = useMay()
   const rows = useRowEstimate(dataset, may('datasets', 'execute', dataset.id))
   const key = keyOf(dataset).map(({ name }) => name)

@@ -32,7 +32,11 @@ const labels: Record<ExportFormat, string> = {
 /** Formats that are for geometries only. */
 const spatial: ReadonlySet<ExportFormat> = new Set(['geojson', 'fgb', 'shp', 'kml', 'ndjson'])
 
-export function ExportMenu({ dataset }: { dataset: Dataset }): ReactElement {
+interface ExportMenuProps {
+  dataset: Dataset
+}
+
+export function ExportMenu({ dataset }: ExportMenuProps): ReactElement {
   const toast = useToast()
   const isPhone = useIsPhone()
   const refusal = useRefusal()('datasets', 'execute', dataset.id)

@@ -82,7 +82,11 @@ function useRun(dataset: Dataset, session: QuerySession, text: string, change: C
 const isSameQuery = (one: string, other: string): boolean => squeezed(one) === squeezed(other)
 const squeezed = (text: string): string => text.replaceAll(/\s/g, '')
 
-function OtherQuery({ onUse }: { onUse(): void }): ReactElement {
+interface OtherQueryProps {
+  onUse(): void
+}
+
+function OtherQuery({ onUse }: OtherQueryProps): ReactElement {
   return (
     <Note>
       The address has another query than the one you wrote. <Button onClick={onUse}>Use that of the address</Button>

@@ -37,7 +37,11 @@ interface Editing {
 
 const nothing: { editing?: Editing | undefined } = {}
 
-function SettingsForm({ dataset }: { dataset: Dataset }): ReactElement {
+interface SettingsFormProps {
+  dataset: Dataset
+}
+
+function SettingsForm({ dataset }: SettingsFormProps): ReactElement {
   const [{ editing }, keep] = useSessionState(`settings ${dataset.id}`, nothing)
   // The draft keeps the version that it started from, even if the record is fetched again.
   const { read, draft } = editing ?? { read: dataset, draft: draftOf(dataset) }

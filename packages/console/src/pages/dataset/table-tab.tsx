@@ -36,7 +36,11 @@ export function TableTab(): ReactElement {
   return <Table key={dataset.id} dataset={dataset} />
 }
 
-function Table({ dataset }: { dataset: Dataset }): ReactElement {
+interface TableProps {
+  dataset: Dataset
+}
+
+function Table({ dataset }: TableProps): ReactElement {
   const table = useTable(dataset)
   const { isPhone, isMapShown, open, view } = table
   const [wanted, setWanted] = useState<string | null>(null)
@@ -69,7 +73,12 @@ function Table({ dataset }: { dataset: Dataset }): ReactElement {
   )
 }
 
-function TablePane({ table, onFilter }: { table: TableState; onFilter(attribute: string): void }): ReactElement {
+interface TablePaneProps {
+  table: TableState
+  onFilter(attribute: string): void
+}
+
+function TablePane({ table, onFilter }: TablePaneProps): ReactElement {
   const { dataset, rows, selection, isPhone, sort } = table
   const [range, setRange] = useState<readonly [number, number]>([0, 0])
   const onRange = useCallback((first: number, last: number) => setRange([first, last]), [])

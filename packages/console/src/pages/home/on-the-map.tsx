@@ -81,7 +81,11 @@ function DrawnRow({ dataset, colour, shape, failure, isShown, onToggle }: DrawnR
   )
 }
 
-function Name({ dataset }: { dataset: Dataset }): ReactElement {
+interface NameProps {
+  dataset: Dataset
+}
+
+function Name({ dataset }: NameProps): ReactElement {
   return (
     <>
       <Link to="/data/$datasetId" params={{ datasetId: dataset.id }} className={classes.name} title={dataset.name}>

@@ -7,7 +7,11 @@ import { Dialog } from '../../components/dialog.tsx'
 import classes from './home.module.css'
 import { quickStartSteps } from './quick-start-steps.ts'
 
-export function QuickStart({ onClose }: { onClose(): void }): ReactElement {
+interface QuickStartProps {
+  onClose(): void
+}
+
+export function QuickStart({ onClose }: QuickStartProps): ReactElement {
   return (
     <Dialog
       isOpen

@@ -39,7 +39,11 @@ function Uploads(): ReactElement | null {
   )
 }
 
-function UploadRow({ upload: { fileName, size, status, stage, progress } }: { upload: Upload }): ReactElement {
+interface UploadRowProps {
+  upload: Upload
+}
+
+function UploadRow({ upload: { fileName, size, status, stage, progress } }: UploadRowProps): ReactElement {
   const percent = Math.round(progress * 100)
   return (
     <li>
@@ -55,7 +59,13 @@ function UploadRow({ upload: { fileName, size, status, stage, progress } }: { up
   )
 }
 
-function Row({ link, label, children }: { link?: LinkProps; label: string; children: ReactNode }): ReactElement {
+interface RowProps {
+  link?: LinkProps
+  label: string
+  children: ReactNode
+}
+
+function Row({ link, label, children }: RowProps): ReactElement {
   return (
     <li>
       {link ? <Link {...link}>{label}</Link> : <span>{label}</span>}

@@ -73,7 +73,11 @@ export function JsonTab({ state, actions, saving }: JsonTabProps): ReactElement 
   )
 }
 
-function Faults({ faults }: { faults: readonly StyleFault[] }): ReactElement | null {
+interface FaultsProps {
+  faults: readonly StyleFault[]
+}
+
+function Faults({ faults }: FaultsProps): ReactElement | null {
   const [first] = faults
   if (!first) return null
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : ''

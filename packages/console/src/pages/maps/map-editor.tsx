@@ -75,7 +75,11 @@ function Frame({ id, state, actions }: MapEditorProps): ReactElement {
   )
 }
 
-function Facts({ state }: { state: EditorState }): ReactElement {
+interface FactsProps {
+  state: EditorState
+}
+
+function Facts({ state }: FactsProps): ReactElement {
   if (isUnsaved(state)) return <StatusDot kind="warn">Unsaved changes</StatusDot>
   return (
     <>

@@ -66,7 +66,12 @@ export function MapsPage(): ReactElement {
   )
 }
 
-function MapList({ search, onNew }: { search: string; onNew(): void }): ReactElement {
+interface MapListProps {
+  search: string
+  onNew(): void
+}
+
+function MapList({ search, onNew }: MapListProps): ReactElement {
   const client = useClient()
   const { data, error, refetch } = useQuery(styleListQuery(client))
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />
@@ -96,7 +101,11 @@ function MapList({ search, onNew }: { search: string; onNew(): void }): ReactEle
   )
 }
 
-function NothingFound({ count }: { count: number }): ReactElement {
+interface NothingFoundProps {
+  count: number
+}
+
+function NothingFound({ count }: NothingFoundProps): ReactElement {
   return (
     <p>
       0 of {count} maps.{' '}
@@ -107,7 +116,12 @@ function NothingFound({ count }: { count: number }): ReactElement {
   )
 }
 
-function Cards({ label, styles }: { label: string; styles: readonly StyleSummary[] }): ReactElement {
+interface CardsProps {
+  label: string
+  styles: readonly StyleSummary[]
+}
+
+function Cards({ label, styles }: CardsProps): ReactElement {
   return (
     <section className={classes.group}>
       <h2>{label}</h2>

@@ -147,7 +147,13 @@ async function sortTiles(
   return { tileSourceIds, datasetIds: ids.filter((id) => !tileSourceIds.includes(id)) }
 }
 
-function MadeLink({ apiKey, styleId, name }: { apiKey: ApiKey; styleId: string; name: string }): ReactElement {
+interface MadeLinkProps {
+  apiKey: ApiKey
+  styleId: string
+  name: string
+}
+
+function MadeLink({ apiKey, styleId, name }: MadeLinkProps): ReactElement {
   const address = consoleUrl(sharePath(styleId, apiKey.id))
   return (
     <Note kind="ok">
@@ -172,7 +178,12 @@ function MadeLink({ apiKey, styleId, name }: { apiKey: ApiKey; styleId: string; 
   )
 }
 
-function Shares({ styleId, name }: { styleId: string; name: string }): ReactElement {
+interface SharesProps {
+  styleId: string
+  name: string
+}
+
+function Shares({ styleId, name }: SharesProps): ReactElement {
   const client = useClient()
   const { data, error, refetch } = useQuery(sharesQuery(client, styleId))
   return (
@@ -192,7 +203,13 @@ function Shares({ styleId, name }: { styleId: string; name: string }): ReactElem
   )
 }
 
-function Share({ apiKey, styleId, name }: { apiKey: ApiKey; styleId: string; name: string }): ReactElement {
+interface ShareProps {
+  apiKey: ApiKey
+  styleId: string
+  name: string
+}
+
+function Share({ apiKey, styleId, name }: ShareProps): ReactElement {
   const client = useClient()
   const queries = useQueryClient()
   const confirm = useConfirm()
@@ -231,8 +248,13 @@ function Share({ apiKey, styleId, name }: { apiKey: ApiKey; styleId: string; nam
   )
 }
 
+interface CopiedProps {
+  text: string
+  label: string
+}
+
 /** The link contains the key, so it is copied and not shown. */
-function Copied({ text, label }: { text: string; label: string }): ReactElement {
+function Copied({ text, label }: CopiedProps): ReactElement {
   const { say } = useToast()
   const copy = async () => {
     await navigator.clipboard.writeText(text)

@@ -20,7 +20,11 @@ export function StylePage(): ReactElement {
   return styleId === newMapId ? <NewMap /> : <StoredMap key={styleId} id={styleId} />
 }
 
-function StoredMap({ id }: { id: string }): ReactElement {
+interface StoredMapProps {
+  id: string
+}
+
+function StoredMap({ id }: StoredMapProps): ReactElement {
   const client = useClient()
   const state = useEditorState(id)
   const actions = useEditorActions(id)
@@ -51,8 +55,13 @@ function NewMap(): ReactElement {
   return <MapEditor id={newMapId} state={state} actions={actions} />
 }
 
+interface UnfinishedProps {
+  state: EditorState
+  onDiscard(): void
+}
+
 /** Asks what to do with an unsaved new map when another one is started. */
-function Unfinished({ state, onDiscard }: { state: EditorState; onDiscard(): void }): ReactElement {
+function Unfinished({ state, onDiscard }: UnfinishedProps): ReactElement {
   const navigate = route.useNavigate()
   return (
     <Page title="New map" back={maps}>
@@ -75,7 +84,13 @@ function Unfinished({ state, onDiscard }: { state: EditorState; onDiscard(): voi
   )
 }
 
-function Waiting({ title, error, onRetry }: { title: string; error: unknown; onRetry(): unknown }): ReactElement {
+interface WaitingProps {
+  title: string
+  error: unknown
+  onRetry(): unknown
+}
+
+function Waiting({ title, error, onRetry }: WaitingProps): ReactElement {
   return (
     <Page title={title} back={maps} isPadded={error !== null}>
       {error ? <ErrorNote error={error} onRetry={() => void onRetry()} /> : <Skeleton height="100%" />}

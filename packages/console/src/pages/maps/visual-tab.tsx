@@ -75,8 +75,13 @@ function subscribeNarrow(listener: () => void): () => void {
   return () => narrow.removeEventListener('change', listener)
 }
 
+interface FoldProps {
+  title: string
+  children: ReactNode
+}
+
 /** Collapsed on phones, to leave space for the selected layer. */
-function Fold({ title, children }: { title: string; children: ReactNode }): ReactNode {
+function Fold({ title, children }: FoldProps): ReactNode {
   const isNarrow = useSyncExternalStore(subscribeNarrow, () => narrow.matches)
   const { recipes } = useEditor()
   if (!isNarrow) return children
@@ -99,8 +104,12 @@ function useFirstPlace(): readonly [number, number, number, number] | null | und
   return isPending ? undefined : (data?.bounds ?? null)
 }
 
+interface FaultyDraftProps {
+  onDiscard(): void
+}
+
 /** Replaces the controls while there is invalid JSON, because they would change the map under the edited text. */
-function FaultyDraft({ onDiscard }: { onDiscard(): void }): ReactElement {
+function FaultyDraft({ onDiscard }: FaultyDraftProps): ReactElement {
   return (
     <div className={classes.byHand}>
       <Note kind="warn">

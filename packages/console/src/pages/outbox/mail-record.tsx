@@ -14,7 +14,11 @@ import { linkLabel, mailDots, statusLabels, templateLabel } from './mail-labels.
 import { linksIn, piecesOf } from './mail-links.ts'
 import classes from './outbox.module.css'
 
-export function MailRecord({ id }: { id: string }): ReactElement {
+interface MailRecordProps {
+  id: string
+}
+
+export function MailRecord({ id }: MailRecordProps): ReactElement {
   const client = useClient()
   const {
     data: mail,
@@ -39,7 +43,11 @@ export function MailRecord({ id }: { id: string }): ReactElement {
   )
 }
 
-function MailFacts({ mail }: { mail: OutboxMail }): ReactElement {
+interface MailFactsProps {
+  mail: OutboxMail
+}
+
+function MailFacts({ mail }: MailFactsProps): ReactElement {
   const failures = mail.attempts.filter(({ error }) => error)
   return (
     <dl className={layout.definitions}>
@@ -65,7 +73,12 @@ function MailFacts({ mail }: { mail: OutboxMail }): ReactElement {
   )
 }
 
-function MailText({ text, template }: { text: string; template: string }): ReactElement {
+interface MailTextProps {
+  text: string
+  template: string
+}
+
+function MailText({ text, template }: MailTextProps): ReactElement {
   const [link, ...others] = linksIn(text)
   return (
     <>

@@ -49,7 +49,11 @@ export function ResetPasswordPage(): ReactElement {
 
 type Outcome = { kind: 'refused' } | { kind: 'failed'; error: unknown } | { kind: 'set'; error: unknown } | null
 
-function PasswordStep({ link }: { link: Link }): ReactElement {
+interface PasswordStepProps {
+  link: Link
+}
+
+function PasswordStep({ link }: PasswordStepProps): ReactElement {
   const { email, applicationId, token } = link
   const [value, setValue] = useState(noPassword)
   const [isBusy, setBusy] = useState(false)
@@ -91,7 +95,12 @@ function PasswordStep({ link }: { link: Link }): ReactElement {
 
 const isRefused = (error: unknown): boolean => error instanceof ApiError && error.status === 401
 
-function PasswordSet({ link, error }: { link: Link; error: unknown }): ReactElement {
+interface PasswordSetProps {
+  link: Link
+  error: unknown
+}
+
+function PasswordSet({ link, error }: PasswordSetProps): ReactElement {
   return (
     <>
       <Note kind="ok">The new password counts. Signing in did not work:</Note>
@@ -103,8 +112,12 @@ function PasswordSet({ link, error }: { link: Link; error: unknown }): ReactElem
   )
 }
 
+interface AnotherLinkProps {
+  link: Link
+}
+
 /** Requests another link, because links work once and for an hour. */
-function AnotherLink({ link }: { link: Link }): ReactElement {
+function AnotherLink({ link }: AnotherLinkProps): ReactElement {
   const { email, applicationId } = link
   const [state, setState] = useState<'asked' | { error: unknown } | null>(null)
   const ask = () =>
@@ -127,7 +140,11 @@ function AnotherLink({ link }: { link: Link }): ReactElement {
   )
 }
 
-function IncompleteLink({ link }: { link: Link }): ReactElement {
+interface IncompleteLinkProps {
+  link: Link
+}
+
+function IncompleteLink({ link }: IncompleteLinkProps): ReactElement {
   return (
     <>
       <Note kind="warn">This link is not complete. Open it from the mail again, or ask for another one.</Note>

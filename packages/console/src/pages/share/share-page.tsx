@@ -36,7 +36,12 @@ export function SharePage(): ReactElement {
   )
 }
 
-function SharedMap({ styleId, apiKey }: { styleId: string; apiKey: string }): ReactElement {
+interface SharedMapProps {
+  styleId: string
+  apiKey: string
+}
+
+function SharedMap({ styleId, apiKey }: SharedMapProps): ReactElement {
   const client = useMemo(() => createSharedClient(apiKey), [apiKey])
   const [isRevoked, setRevoked] = useState(false)
   const {
@@ -89,7 +94,12 @@ function createSharedClient(apiKey: string): Client {
   }
 }
 
-function SharedLegend({ title, style }: { title: string; style: StyleSpecification }): ReactElement {
+interface SharedLegendProps {
+  title: string
+  style: StyleSpecification
+}
+
+function SharedLegend({ title, style }: SharedLegendProps): ReactElement {
   const legends = legendsOf(recipesOf(style).layers, themeOfStyle(style))
   return (
     <div className={classes.card}>

@@ -38,7 +38,12 @@ async function stylesWith(client: Client, id: string): Promise<string[]> {
   return styles.filter(({ style }) => JSON.stringify(style).includes(id)).map(({ name }) => name)
 }
 
-function Consequences({ type, styles }: { type: TileSource['type']; styles: readonly string[] }): ReactElement {
+interface ConsequencesProps {
+  type: TileSource['type']
+  styles: readonly string[]
+}
+
+function Consequences({ type, styles }: ConsequencesProps): ReactElement {
   return (
     <>
       <p>

@@ -7,7 +7,11 @@ import classes from './tiles.module.css'
 /** From this size on, a sequential scan is marked, because it makes tiles slow. */
 const manyRows = 10_000
 
-export function PlanTree({ node }: { node: PlanNode }): ReactElement {
+interface PlanTreeProps {
+  node: PlanNode
+}
+
+export function PlanTree({ node }: PlanTreeProps): ReactElement {
   return (
     <ul className={classes.plan}>
       <PlanStep node={node} />
@@ -15,7 +19,11 @@ export function PlanTree({ node }: { node: PlanNode }): ReactElement {
   )
 }
 
-function PlanStep({ node }: { node: PlanNode }): ReactElement {
+interface PlanStepProps {
+  node: PlanNode
+}
+
+function PlanStep({ node }: PlanStepProps): ReactElement {
   const rows = node['Plan Rows'] ?? 0
   const isWarned = node['Node Type'] === 'Seq Scan' && rows > manyRows
   const on = [node['Relation Name'] && `on ${node['Relation Name']}`, node['Index Name'] && `by ${node['Index Name']}`]

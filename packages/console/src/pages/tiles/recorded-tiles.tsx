@@ -10,7 +10,12 @@ import { isVector, type TileJson, tileSizeOf } from './tile-set.ts'
 const sourceId = 'recorded-tiles'
 const colours = { light: ['#0b6b5f', '#ffffff'], dark: ['#5cc9b7', '#10141a'] } as const
 
-export function RecordedTiles({ tileJson, recorder }: { tileJson: TileJson; recorder: TileRecorder }): null {
+interface RecordedTilesProps {
+  tileJson: TileJson
+  recorder: TileRecorder
+}
+
+export function RecordedTiles({ tileJson, recorder }: RecordedTilesProps): null {
   const map = useMap()
   const theme = useTheme()
   useEffect(() => {

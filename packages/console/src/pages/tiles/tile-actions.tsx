@@ -28,7 +28,12 @@ export function TileActions({ id, tileJson, record }: TileFactsProps): ReactElem
   )
 }
 
-function MoreActions({ record, title }: { record: TileSource; title: string }): ReactElement {
+interface MoreActionsProps {
+  record: TileSource
+  title: string
+}
+
+function MoreActions({ record, title }: MoreActionsProps): ReactElement {
   const refusal = useRefusal()('tiles', 'write', record.id)
   const remove = useDeleteTileSource(record, title)
   const activity = useActivityItem({ kind: 'tilesources', record: record.id })

@@ -69,8 +69,12 @@ function Source({ id, tileJson, record }: TileFactsProps): ReactElement {
   )
 }
 
+interface MakeTileSourceProps {
+  id: string
+}
+
 /** Creates a tile source for a dataset, to set zooms, extent or name; the dataset's own tiles have none. */
-function MakeTileSource({ id }: { id: string }): ReactElement {
+function MakeTileSource({ id }: MakeTileSourceProps): ReactElement {
   const client = useClient()
   const queries = useQueryClient()
   const refusal = useRefusal()('tiles', 'write')
@@ -95,7 +99,11 @@ function MakeTileSource({ id }: { id: string }): ReactElement {
   )
 }
 
-function Layers({ tileJson: { vector_layers: layers = [] } }: { tileJson: TileJson }): ReactElement {
+interface LayersProps {
+  tileJson: TileJson
+}
+
+function Layers({ tileJson: { vector_layers: layers = [] } }: LayersProps): ReactElement {
   return (
     <section className={layout.section} aria-labelledby="layers">
       <h2 id="layers">{layers.length === 1 ? '1 layer' : `${layers.length} layers`}</h2>

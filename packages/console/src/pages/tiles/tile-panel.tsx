@@ -62,13 +62,12 @@ const stageText = (ms: number): string => (ms < 10 ? `${formatNumber(Math.round(
 
 const hasBytes = (explanation: TileExplanation | undefined): boolean => explanation?.bytesPerAttribute !== undefined
 
-function Sizes({
-  measure,
-  explanation,
-}: {
+interface SizesProps {
   measure: TileMeasure | undefined
   explanation: TileExplanation | undefined
-}): ReactElement {
+}
+
+function Sizes({ measure, explanation }: SizesProps): ReactElement {
   const compression = compressionOf(explanation)
   const raw = explanation?.bytes?.tile ?? measure?.bytes
   const facts = [
@@ -82,7 +81,11 @@ function Sizes({
   return <p className={classes.sizes}>{facts.filter(Boolean).join(' · ')}</p>
 }
 
-function Explained({ explanation }: { explanation: TileExplanation }): ReactElement {
+interface ExplainedProps {
+  explanation: TileExplanation
+}
+
+function Explained({ explanation }: ExplainedProps): ReactElement {
   const { milliseconds, bytesPerAttribute, hints = [] } = explanation
   return (
     <>
@@ -99,7 +102,12 @@ function Explained({ explanation }: { explanation: TileExplanation }): ReactElem
   )
 }
 
-function Contents({ layers, isExplained }: { layers: readonly TileLayer[]; isExplained: boolean }): ReactElement {
+interface ContentsProps {
+  layers: readonly TileLayer[]
+  isExplained: boolean
+}
+
+function Contents({ layers, isExplained }: ContentsProps): ReactElement {
   if (layers.length === 0) return <p className={classes.quiet}>The tile is empty.</p>
   return (
     <>
@@ -128,7 +136,11 @@ function Contents({ layers, isExplained }: { layers: readonly TileLayer[]; isExp
   )
 }
 
-function HowMade({ explanation: { sql, plan, stored } }: { explanation: TileExplanation }): ReactElement {
+interface HowMadeProps {
+  explanation: TileExplanation
+}
+
+function HowMade({ explanation: { sql, plan, stored } }: HowMadeProps): ReactElement {
   return (
     <>
       {plan && (

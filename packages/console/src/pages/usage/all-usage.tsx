@@ -115,7 +115,13 @@ function orderBy(sort: Sort<UsageSortField>, during: During): (one: Usage, other
   return (one, other) => sign * (of(one, during) - of(other, during)) || byName(one, other)
 }
 
-function Row({ usage, during, onEdit }: { usage: Usage; during: During; onEdit(): void }): ReactElement {
+interface RowProps {
+  usage: Usage
+  during: During
+  onEdit(): void
+}
+
+function Row({ usage, during, onEdit }: RowProps): ReactElement {
   const { applicationId, name } = usage
   return (
     <tr>
@@ -141,7 +147,11 @@ function Row({ usage, during, onEdit }: { usage: Usage; during: During; onEdit()
   )
 }
 
-function Storage({ usage: { name, storage, limits } }: { usage: Usage }): ReactElement {
+interface StorageProps {
+  usage: Usage
+}
+
+function Storage({ usage: { name, storage, limits } }: StorageProps): ReactElement {
   const { storageBytes: limit } = limits
   if (limit === null) return <>{formatBytes(storage.bytes)}</>
   const text = `${formatBytes(storage.bytes)} of ${formatBytes(limit)}`

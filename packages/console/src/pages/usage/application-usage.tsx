@@ -63,7 +63,11 @@ const recordLabels: Readonly<Record<string, string>> = {
   uploads: 'Uploads',
 }
 
-function KeptNow({ usage: { storage, records } }: { usage: Usage }): ReactElement {
+interface KeptNowProps {
+  usage: Usage
+}
+
+function KeptNow({ usage: { storage, records } }: KeptNowProps): ReactElement {
   const facts: [label: string, value: string][] = [
     ['Tables', formatBytes(storage.tableBytes)],
     ['Files', formatBytes(storage.fileBytes)],
@@ -121,7 +125,12 @@ function OverTime({ report: { usage, asked }, span, isOld }: OverTimeProps): Rea
 
 const list = new Intl.ListFormat('en', { type: 'disjunction' })
 
-function Unused({ unused, periods }: { unused: readonly Measure[]; periods: readonly Period[] }): ReactElement | null {
+interface UnusedProps {
+  unused: readonly Measure[]
+  periods: readonly Period[]
+}
+
+function Unused({ unused, periods }: UnusedProps): ReactElement | null {
   if (unused.length === 0) return null
   if (unused.length === measures.length) {
     return <Empty title={`Nothing was used since ${periods[0]?.start}`} />

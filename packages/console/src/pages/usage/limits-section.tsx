@@ -9,7 +9,11 @@ import { LimitsDialog } from './limits-dialog.tsx'
 import { Meter } from './meter.tsx'
 import classes from './usage.module.css'
 
-export function LimitsSection({ usage }: { usage: Usage }): ReactElement {
+interface LimitsSectionProps {
+  usage: Usage
+}
+
+export function LimitsSection({ usage }: LimitsSectionProps): ReactElement {
   const { access } = useSession()
   const [isEdited, setEdited] = useState(false)
   const { storage, uploads, limits } = usage
@@ -59,7 +63,13 @@ function Used({ label, used, limit, format }: UsedProps): ReactElement {
   )
 }
 
-function Rate({ label, limit, unit }: { label: string; limit: number | null; unit: string }): ReactElement {
+interface RateProps {
+  label: string
+  limit: number | null
+  unit: string
+}
+
+function Rate({ label, limit, unit }: RateProps): ReactElement {
   return (
     <div>
       <dt>{label}</dt>

@@ -98,7 +98,12 @@ function barText({ bars }: Measure, period: Period, interval: UsageRequest['inte
   return `${periodLabel(period.start, interval)}\n${values.join('\n')}`
 }
 
-function Legend({ bars, periods }: { bars: readonly Series[]; periods: readonly Period[] }): ReactElement {
+interface LegendProps {
+  bars: readonly Series[]
+  periods: readonly Period[]
+}
+
+function Legend({ bars, periods }: LegendProps): ReactElement {
   return (
     <ul className={classes.legend}>
       {bars.map(({ label, of, format }, series) => (

@@ -8,7 +8,11 @@ import { ColumnList } from './column-list.tsx'
 import { emptyTable, missingOf, sourceOf, type TableDraft } from './table-draft.ts'
 import { useMakeTable } from './use-make-table.ts'
 
-export function NewTableDialog({ onClose }: { onClose(): void }): ReactElement {
+interface NewTableDialogProps {
+  onClose(): void
+}
+
+export function NewTableDialog({ onClose }: NewTableDialogProps): ReactElement {
   const [draft, setDraft] = useState(emptyTable)
   const make = useMakeTable(onClose)
   const errorAt = errorsOf(make.error)

@@ -13,13 +13,12 @@ import { useQuerySession } from '../query/query-session.ts'
 import classes from './attributes.module.css'
 import { type Bar, frequentBars, histogramBars, sourceSentence, spreadOf } from './statistics.ts'
 
-export function StatisticsPanel({
-  dataset,
-  attribute,
-}: {
+interface StatisticsPanelProps {
   dataset: Dataset
   attribute: DatasetAttribute
-}): ReactElement {
+}
+
+export function StatisticsPanel({ dataset, attribute }: StatisticsPanelProps): ReactElement {
   const client = useClient()
   // Uses the dataset's parameters from the query tab.
   const [{ parameters }] = useQuerySession(dataset.id)
@@ -34,7 +33,12 @@ export function StatisticsPanel({
   return <Statistics attribute={attribute} data={data} />
 }
 
-function Statistics({ attribute, data }: { attribute: DatasetAttribute; data: AttributeStatistics }): ReactElement {
+interface StatisticsProps {
+  attribute: DatasetAttribute
+  data: AttributeStatistics
+}
+
+function Statistics({ attribute, data }: StatisticsProps): ReactElement {
   const show = (value: unknown) => formatCell(attribute, value) ?? 'null'
   const spread = spreadOf(data)
   const bars = histogramBars(data, show)
@@ -58,7 +62,11 @@ function Statistics({ attribute, data }: { attribute: DatasetAttribute; data: At
   )
 }
 
-function Histogram({ bars }: { bars: readonly Bar[] }): ReactElement {
+interface HistogramProps {
+  bars: readonly Bar[]
+}
+
+function Histogram({ bars }: HistogramProps): ReactElement {
   return (
     <section aria-label="Histogram">
       <h3 className={classes.title}>How they are spread</h3>
@@ -80,7 +88,12 @@ function Histogram({ bars }: { bars: readonly Bar[] }): ReactElement {
   )
 }
 
-function Frequent({ bars, isSampled }: { bars: readonly Bar[]; isSampled: boolean }): ReactElement {
+interface FrequentProps {
+  bars: readonly Bar[]
+  isSampled: boolean
+}
+
+function Frequent({ bars, isSampled }: FrequentProps): ReactElement {
   return (
     <section aria-label="Most frequent values">
       <h3 className={classes.title}>Most frequent{isSampled && ', in the sample'}</h3>

@@ -13,7 +13,11 @@ import { type ColumnDraft, columnOf, emptyColumn, presetFault } from './column-d
 import { ColumnFields } from './column-fields.tsx'
 import { useColumnEditability } from './editability.ts'
 
-export function AddColumn({ dataset }: { dataset: Dataset }): ReactElement | null {
+interface AddColumnProps {
+  dataset: Dataset
+}
+
+export function AddColumn({ dataset }: AddColumnProps): ReactElement | null {
   const [isOpen, setOpen] = useState(false)
   const { isOffered, refusal } = useColumnEditability(dataset)
   if (!isOffered) return null
@@ -27,7 +31,12 @@ export function AddColumn({ dataset }: { dataset: Dataset }): ReactElement | nul
   )
 }
 
-function AddColumnDialog({ dataset, onClose }: { dataset: Dataset; onClose(): void }): ReactElement {
+interface AddColumnDialogProps {
+  dataset: Dataset
+  onClose(): void
+}
+
+function AddColumnDialog({ dataset, onClose }: AddColumnDialogProps): ReactElement {
   const [column, setColumn] = useState(emptyColumn)
   const add = useAddColumn(dataset, onClose)
   const faults = useFaults(add.error)

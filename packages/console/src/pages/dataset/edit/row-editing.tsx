@@ -25,8 +25,13 @@ interface RowEditingAccess extends Editability {
 
 const RowEditingContext = createContext<RowEditingAccess | null>(null)
 
+interface RowEditingProps {
+  table: TableState
+  children: ReactNode
+}
+
 /** Around the table tab; the buttons below are placed by its parts. */
-export function RowEditing({ table, children }: { table: TableState; children: ReactNode }): ReactElement {
+export function RowEditing({ table, children }: RowEditingProps): ReactElement {
   const { dataset, selection, close } = table
   const editability = useRowEditability(dataset, 'write')
   const { refusal: addRefusal } = useRowEditability(dataset, 'append')
@@ -101,7 +106,11 @@ function useOfferedEditing(): RowEditingAccess | null {
   return access?.isOffered ? access : null
 }
 
-export function AddRowButton({ variant }: { variant?: ButtonVariant }): ReactElement | null {
+interface AddRowButtonProps {
+  variant?: ButtonVariant
+}
+
+export function AddRowButton({ variant }: AddRowButtonProps): ReactElement | null {
   const editing = useOfferedEditing()
   if (!editing) return null
   return (
@@ -130,8 +139,12 @@ export function SelectedRowActions(): ReactElement | null {
   )
 }
 
+interface OpenRowActionsProps {
+  open: OpenRow
+}
+
 /** For the details of a row. */
-export function OpenRowActions({ open }: { open: OpenRow }): ReactElement | null {
+export function OpenRowActions({ open }: OpenRowActionsProps): ReactElement | null {
   const editing = useOfferedEditing()
   const id = editing?.idOf(open)
   if (!editing || editing.refusal || id === undefined) return null
@@ -147,8 +160,12 @@ export function OpenRowActions({ open }: { open: OpenRow }): ReactElement | null
   )
 }
 
+interface FirstRowHintProps {
+  datasetId: string
+}
+
 /** For a table without rows: how to add the first one. */
-export function FirstRowHint({ datasetId }: { datasetId: string }): ReactElement {
+export function FirstRowHint({ datasetId }: FirstRowHintProps): ReactElement {
   const editing = useOfferedEditing()
   if (!editing) return <p>The rows of this dataset would be here.</p>
   return (

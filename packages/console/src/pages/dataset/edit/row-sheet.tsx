@@ -44,7 +44,13 @@ export function RowSheet({ dataset, id, onClose, onSaved }: RowSheetProps): Reac
   )
 }
 
-function Actions({ form, isNew, onCancel }: { form: RowForm; isNew: boolean; onCancel(): void }): ReactElement {
+interface ActionsProps {
+  form: RowForm
+  isNew: boolean
+  onCancel(): void
+}
+
+function Actions({ form, isNew, onCancel }: ActionsProps): ReactElement {
   const { isSaving, changed } = form
   const unchanged = isNew ? 'Give at least one value.' : 'Nothing is changed.'
   return (
@@ -65,7 +71,12 @@ function Actions({ form, isNew, onCancel }: { form: RowForm; isNew: boolean; onC
   )
 }
 
-function Leaving({ onStay, onLeave }: { onStay(): void; onLeave(): void }): ReactElement {
+interface LeavingProps {
+  onStay(): void
+  onLeave(): void
+}
+
+function Leaving({ onStay, onLeave }: LeavingProps): ReactElement {
   const stay = useRef<HTMLButtonElement>(null)
   useEffect(() => stay.current?.focus(), [])
   return (
@@ -83,7 +94,13 @@ function Leaving({ onStay, onLeave }: { onStay(): void; onLeave(): void }): Reac
   )
 }
 
-function RowBody({ dataset, form, isNew }: { dataset: Dataset; form: RowForm; isNew: boolean }): ReactElement {
+interface RowBodyProps {
+  dataset: Dataset
+  form: RowForm
+  isNew: boolean
+}
+
+function RowBody({ dataset, form, isNew }: RowBodyProps): ReactElement {
   const { attributes } = dataset
   const { editing, conflict, error, loadError } = form
   const fields = useRef<HTMLFormElement>(null)
@@ -155,7 +172,11 @@ function useFocusOnFault(fields: { current: HTMLFormElement | null }, form: RowF
   }, [fields, isSaving, attempts, hasNote])
 }
 
-function FieldsSkeleton({ count }: { count: number }): ReactElement {
+interface FieldsSkeletonProps {
+  count: number
+}
+
+function FieldsSkeleton({ count }: FieldsSkeletonProps): ReactElement {
   return (
     <div className={layout.section}>
       {Array.from({ length: Math.min(count, 12) }, (_, index) => (

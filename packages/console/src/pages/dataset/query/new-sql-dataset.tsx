@@ -10,7 +10,12 @@ import { useToast } from '../../../components/toast.tsx'
 import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useRefusal } from '../../../session/session.tsx'
 
-export function NewSqlDataset({ dataset, source }: { dataset: Dataset; source: string }): ReactElement {
+interface NewSqlDatasetProps {
+  dataset: Dataset
+  source: string
+}
+
+export function NewSqlDataset({ dataset, source }: NewSqlDatasetProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
   const [name, setName] = useState('')
   const client = useClient()

@@ -12,7 +12,12 @@ import classes from './plan.module.css'
 import { type PlanStep, readPlan } from './plan-tree.ts'
 import type { SentQuery } from './query-session.ts'
 
-export function PlanView({ dataset, sent }: { dataset: Dataset; sent: SentQuery }): ReactElement {
+interface PlanViewProps {
+  dataset: Dataset
+  sent: SentQuery
+}
+
+export function PlanView({ dataset, sent }: PlanViewProps): ReactElement {
   const client = useClient()
   const { query, parameters, timeoutMs } = sent
   const { data, error, refetch } = useQuery({
@@ -45,7 +50,11 @@ export function PlanView({ dataset, sent }: { dataset: Dataset; sent: SentQuery 
   )
 }
 
-function Step({ step }: { step: PlanStep }): ReactElement {
+interface StepProps {
+  step: PlanStep
+}
+
+function Step({ step }: StepProps): ReactElement {
   const { title, depth, details, rows, cost, share, hint } = step
   const style = { '--depth': depth, '--share': `${Math.round(share * 100)}%` } as CSSProperties
   return (

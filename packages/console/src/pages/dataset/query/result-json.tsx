@@ -9,7 +9,11 @@ import classes from './query.module.css'
 
 const mostCharacters = 400_000
 
-export function ResultJson({ rows }: { rows: readonly JsonObject[] }): ReactElement {
+interface ResultJsonProps {
+  rows: readonly JsonObject[]
+}
+
+export function ResultJson({ rows }: ResultJsonProps): ReactElement {
   const { text, shown } = useMemo(() => jsonText(rows), [rows])
   return (
     <div className={classes.fill}>

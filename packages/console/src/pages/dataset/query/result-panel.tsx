@@ -57,7 +57,11 @@ export function ResultPanel({ dataset, run, view, onView }: ResultPanelProps): R
   )
 }
 
-function NoResult({ run }: { run: Run }): ReactElement | null {
+interface NoResultProps {
+  run: Run
+}
+
+function NoResult({ run }: NoResultProps): ReactElement | null {
   if (run.status === 'running') return <Skeleton height={200} />
   if (run.status !== 'idle') return null
   return (
@@ -69,8 +73,12 @@ function NoResult({ run }: { run: Run }): ReactElement | null {
   )
 }
 
+interface RunFactsProps {
+  run: Run
+}
+
 /** 200 rows · 42 ms · request 0b6f… */
-function RunFacts({ run }: { run: Run }): ReactElement {
+function RunFacts({ run }: RunFactsProps): ReactElement {
   const { result, status } = run
   return (
     <div role="status" className={classes.facts}>
@@ -92,7 +100,11 @@ function RunFacts({ run }: { run: Run }): ReactElement {
 /** Whether the limit may have cut off rows. */
 const isCut = ({ rows, query }: RunResult): boolean => rows.length > 0 && rows.length === query.limit
 
-function Elapsed({ startedAt }: { startedAt: number }): ReactElement {
+interface ElapsedProps {
+  startedAt: number
+}
+
+function Elapsed({ startedAt }: ElapsedProps): ReactElement {
   const [seconds, setSeconds] = useState(0)
   useEffect(() => {
     const timer = setInterval(() => setSeconds(Math.round((performance.now() - startedAt) / 1000)), 1000)
@@ -101,15 +113,13 @@ function Elapsed({ startedAt }: { startedAt: number }): ReactElement {
   return <span>Running …{seconds > 0 && ` ${seconds} s`}</span>
 }
 
-function ShownResult({
-  dataset,
-  result,
-  view,
-}: {
+interface ShownResultProps {
   dataset: Dataset
   result: RunResult
   view: ResultView
-}): ReactElement {
+}
+
+function ShownResult({ dataset, result, view }: ShownResultProps): ReactElement {
   const { rows } = result
   const columns = useMemo(() => columnsOf(rows, dataset.attributes), [rows, dataset.attributes])
   if (view === 'plan') return <PlanView dataset={dataset} sent={result} />

@@ -8,13 +8,12 @@ import { geometryText, type ResultColumn } from './result.ts'
 
 const rowHeight = 28
 
-export function ResultTable({
-  rows,
-  columns,
-}: {
+interface ResultTableProps {
   rows: readonly JsonObject[]
   columns: readonly ResultColumn[]
-}): ReactElement {
+}
+
+export function ResultTable({ rows, columns }: ResultTableProps): ReactElement {
   const frame = useRef<HTMLElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -60,7 +59,12 @@ export function ResultTable({
   )
 }
 
-function Cell({ column, value }: { column: ResultColumn; value: unknown }): ReactElement {
+interface CellProps {
+  column: ResultColumn
+  value: unknown
+}
+
+function Cell({ column, value }: CellProps): ReactElement {
   const text = column.type === 'geometry' ? geometryText(value) : formatCell(column, value)
   return (
     <td data-align={alignmentOf(column.type)} title={text && text.length > 40 ? text : undefined}>

@@ -86,7 +86,11 @@ function sentenceOf(isSqlDataset: boolean, isChanged: boolean): string {
   return isChanged ? 'Not saved. Queries use the stored SQL until you save.' : 'The stored SQL of this dataset.'
 }
 
-function SaveFault({ error }: { error: unknown }): ReactElement {
+interface SaveFaultProps {
+  error: unknown
+}
+
+function SaveFault({ error }: SaveFaultProps): ReactElement {
   if (!(error instanceof ConflictError)) return <ErrorNote error={error} />
   return (
     <Note kind="warn">

@@ -14,7 +14,11 @@ import { useClient, useMay, useRefusal } from '../../../session/session.tsx'
 import { consequencesOf } from './consequences.ts'
 import classes from './settings.module.css'
 
-export function DeleteDataset({ dataset }: { dataset: Dataset }): ReactElement {
+interface DeleteDatasetProps {
+  dataset: Dataset
+}
+
+export function DeleteDataset({ dataset }: DeleteDatasetProps): ReactElement {
   const ask = useConfirm()
   const refusal = useRefusal()('datasets', 'write', dataset.id)
   const keepsData = useRef(false)

@@ -22,7 +22,11 @@ function useTileSources(datasetId: string) {
   })
 }
 
-export function TileSources({ dataset }: { dataset: Dataset }): ReactElement {
+interface TileSourcesProps {
+  dataset: Dataset
+}
+
+export function TileSources({ dataset }: TileSourcesProps): ReactElement {
   const { data, error, isLoading } = useTileSources(dataset.id)
   const client = useClient()
   const cache = useQueryClient()

@@ -6,7 +6,11 @@ import { Popover } from '../../../components/popover.tsx'
 import { type ColumnTable, moveColumn } from './columns.ts'
 import classes from './table.module.css'
 
-export function ColumnList({ table }: { table: ColumnTable }): ReactElement {
+interface ColumnListProps {
+  table: ColumnTable
+}
+
+export function ColumnList({ table }: ColumnListProps): ReactElement {
   const columns = table.getAllLeafColumns()
   const hidden = columns.filter((column) => !column.getIsVisible()).length
   return (

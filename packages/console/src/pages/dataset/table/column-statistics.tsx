@@ -16,7 +16,11 @@ import { useView } from '../view.ts'
 import { useFilterParts } from './filter-parts.ts'
 import classes from './statistics.module.css'
 
-export function ColumnGlyph({ attribute }: { attribute: DatasetAttribute }): ReactElement {
+interface ColumnGlyphProps {
+  attribute: DatasetAttribute
+}
+
+export function ColumnGlyph({ attribute }: ColumnGlyphProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
   return (
     <Popover
@@ -50,7 +54,12 @@ export function useStatistics(attribute: string, isWanted = true) {
   })
 }
 
-function ColumnStatistics({ attribute, onDone }: { attribute: DatasetAttribute; onDone(): void }): ReactElement {
+interface ColumnStatisticsProps {
+  attribute: DatasetAttribute
+  onDone(): void
+}
+
+function ColumnStatistics({ attribute, onDone }: ColumnStatisticsProps): ReactElement {
   const { data, error, refetch } = useStatistics(attribute.name)
   const { addPart } = useFilterParts()
   const add = (operator: FilterCondition['operator'], ...values: FilterCondition['values']) => {
@@ -110,7 +119,12 @@ function Histogram({ attribute, bins, onBin }: HistogramProps): ReactElement {
   )
 }
 
-function Figures({ attribute, data }: { attribute: DatasetAttribute; data: AttributeStatistics }): ReactElement {
+interface FiguresProps {
+  attribute: DatasetAttribute
+  data: AttributeStatistics
+}
+
+function Figures({ attribute, data }: FiguresProps): ReactElement {
   const show = (value: string | number | null) => formatCell(attribute, value)
   const median = data.quantiles.find(({ p }) => p === 0.5)?.value ?? null
   const rounded = data.mean === null ? null : Number(data.mean.toPrecision(6))

@@ -38,7 +38,13 @@ export function FilterBar({ wanted, onWanted }: FilterBarProps): ReactElement {
   )
 }
 
-function PartPopover({ place, part, text }: { place: number; part: Part; text: string }): ReactElement {
+interface PartPopoverProps {
+  place: number
+  part: Part
+  text: string
+}
+
+function PartPopover({ place, part, text }: PartPopoverProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
   const { setPart } = useFilterParts()
   const close = () => setOpen(false)

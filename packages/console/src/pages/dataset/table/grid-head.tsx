@@ -108,8 +108,13 @@ function menuItems(attribute: DatasetAttribute, { table, onSortBy, onFilter }: H
   ]
 }
 
+interface ResizeEdgeProps {
+  table: ColumnTable
+  name: string
+}
+
 /** For the pointer; keyboard users resize in the list of columns. */
-function ResizeEdge({ table, name }: { table: ColumnTable; name: string }): ReactElement {
+function ResizeEdge({ table, name }: ResizeEdgeProps): ReactElement {
   const begin = (event: PointerEvent<HTMLDivElement>) => {
     const edge = event.currentTarget
     const from = event.clientX

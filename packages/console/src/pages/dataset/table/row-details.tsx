@@ -13,16 +13,14 @@ import { type DatasetAttribute, keyOf } from '../dataset.ts'
 import { type Row, type RowId, whereIds } from './selection.ts'
 import classes from './table.module.css'
 
-/** Fetches the row again with its geometry, which the table does not have. */
-export function RowDetails({
-  dataset,
-  id,
-  known,
-}: {
+interface RowDetailsProps {
   dataset: Dataset
   id: RowId
   known: Row | undefined
-}): ReactElement {
+}
+
+/** Fetches the row again with its geometry, which the table does not have. */
+export function RowDetails({ dataset, id, known }: RowDetailsProps): ReactElement {
   const client = useClient()
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.datasets.one(dataset.id, 'row', id),
@@ -40,8 +38,13 @@ export function RowDetails({
   return <Fields attributes={dataset.attributes} row={data ?? known} />
 }
 
+interface FieldsProps {
+  attributes: readonly DatasetAttribute[]
+  row: Row | undefined
+}
+
 /** The fields of a row that cannot be fetched again, because it has no key. */
-export function Fields({ attributes, row }: { attributes: readonly DatasetAttribute[]; row: Row | undefined }) {
+export function Fields({ attributes, row }: FieldsProps) {
   return (
     <dl className={classes.fields}>
       {attributes.map((attribute) => (
@@ -62,7 +65,12 @@ export function Fields({ attributes, row }: { attributes: readonly DatasetAttrib
 /** Long geometries are truncated on the screen, not in the clipboard. */
 const shownLength = 400
 
-function FieldValue({ attribute, row }: { attribute: DatasetAttribute; row: Row | undefined }): ReactElement {
+interface FieldValueProps {
+  attribute: DatasetAttribute
+  row: Row | undefined
+}
+
+function FieldValue({ attribute, row }: FieldValueProps): ReactElement {
   if (!row || !(attribute.name in row)) return <Skeleton width="50%" height={12} />
   const text = formatCell(attribute, row[attribute.name])
   if (text === null) return <span className={classes.null}>null</span>

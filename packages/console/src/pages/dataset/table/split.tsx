@@ -8,7 +8,12 @@ const step = 5
 /** Survives navigation. */
 let kept = 60
 
-export function Split({ start, end }: { start: ReactNode; end: ReactNode | null }): ReactElement {
+interface SplitProps {
+  start: ReactNode
+  end: ReactNode | null
+}
+
+export function Split({ start, end }: SplitProps): ReactElement {
   const frame = useRef<HTMLDivElement>(null)
   const [share, setShare] = useState(kept)
   const set = (next: number) => {

@@ -11,7 +11,12 @@ import { useFilterParts } from './filter-parts.ts'
 import classes from './table.module.css'
 import type { Rows } from './use-rows.ts'
 
-export function TableNotes({ rows: { pages, state }, dataset }: { rows: Rows; dataset: Dataset }): ReactElement | null {
+interface TableNotesProps {
+  rows: Rows
+  dataset: Dataset
+}
+
+export function TableNotes({ rows: { pages, state }, dataset }: TableNotesProps): ReactElement | null {
   const { where, replace } = useFilterParts()
   const all = useRowEstimate(dataset)
   if (state.error)

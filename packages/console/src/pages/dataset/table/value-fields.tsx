@@ -121,7 +121,12 @@ function ListField({ draft: { attribute, texts }, isShowingErrors, onTexts }: Va
   )
 }
 
-function BoxField({ isSet, onRenew }: { isSet: boolean; onRenew(): void }): ReactElement {
+interface BoxFieldProps {
+  isSet: boolean
+  onRenew(): void
+}
+
+function BoxField({ isSet, onRenew }: BoxFieldProps): ReactElement {
   const view = useMapView()
   if (!view.current) return <p className={classes.hint}>Show the map beside the table first: press m.</p>
   return isSet ? (

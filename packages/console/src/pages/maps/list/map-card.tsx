@@ -15,7 +15,11 @@ import { isUnsaved, useEditorActions, useEditorState } from '../editor-store.ts'
 import { isBaseStyle, type StyleSummary } from '../styles-query.ts'
 import classes from './maps-page.module.css'
 
-export function MapCard({ style }: { style: StyleSummary }): ReactElement {
+interface MapCardProps {
+  style: StyleSummary
+}
+
+export function MapCard({ style }: MapCardProps): ReactElement {
   const state = useEditorState(style.id)
   return (
     <li className={classes.card}>
@@ -46,8 +50,12 @@ export function MapCard({ style }: { style: StyleSummary }): ReactElement {
   )
 }
 
+interface PictureProps {
+  style: StyleSummary
+}
+
 /** Rendered lazily, when it becomes visible. */
-function Picture({ style }: { style: StyleSummary }): ReactElement {
+function Picture({ style }: PictureProps): ReactElement {
   const client = useClient()
   const place = useRef<HTMLSpanElement>(null)
   const [isSeen, setSeen] = useState(false)
@@ -72,7 +80,11 @@ function Picture({ style }: { style: StyleSummary }): ReactElement {
   )
 }
 
-function CardMenu({ style }: { style: StyleSummary }): ReactElement {
+interface CardMenuProps {
+  style: StyleSummary
+}
+
+function CardMenu({ style }: CardMenuProps): ReactElement {
   const client = useClient()
   const queries = useQueryClient()
   const navigate = useNavigate()

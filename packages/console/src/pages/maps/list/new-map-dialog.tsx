@@ -12,7 +12,12 @@ import { isBaseStyle, styleListQuery } from '../styles-query.ts'
 import { DatasetChoice } from '../visual-editor/dataset-choice.tsx'
 import classes from './maps-page.module.css'
 
-export function NewMapDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }): ReactElement {
+interface NewMapDialogProps {
+  isOpen: boolean
+  onClose(): void
+}
+
+export function NewMapDialog({ isOpen, onClose }: NewMapDialogProps): ReactElement {
   const client = useClient()
   const navigate = useNavigate()
   const unfinished = useEditorState(newMapId)

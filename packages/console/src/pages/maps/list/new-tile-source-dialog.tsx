@@ -18,7 +18,11 @@ const typeTexts: Record<string, string> = {
 
 type Type = TileSourceCreate['type']
 
-export function NewTileSourceDialog({ onClose }: { onClose(): void }): ReactElement {
+interface NewTileSourceDialogProps {
+  onClose(): void
+}
+
+export function NewTileSourceDialog({ onClose }: NewTileSourceDialogProps): ReactElement {
   const client = useClient()
   const queries = useQueryClient()
   const navigate = useNavigate()

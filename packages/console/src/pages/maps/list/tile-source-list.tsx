@@ -13,7 +13,11 @@ import classes from './maps-page.module.css'
 
 const typeTexts = { dataset: 'Dataset', tilelive: 'Archive or server' }
 
-export function TileSourceList({ search }: { search: string }): ReactElement {
+interface TileSourceListProps {
+  search: string
+}
+
+export function TileSourceList({ search }: TileSourceListProps): ReactElement {
   const client = useClient()
   const { data, error, refetch } = useQuery(tileSourceListQuery(client))
   const { data: datasets = [] } = useQuery(datasetListQuery(client))

@@ -86,7 +86,12 @@ function colouringOf(kind: Exclude<ColourKind, 'one'>, values: AttributeValues, 
     : defaultGraduated(values.statistics, values.distribution, theme)
 }
 
-function Chosen({ recipe, set }: { recipe: LayerRecipe; set(next: Colouring, of?: string): void }): ReactElement {
+interface ChosenProps {
+  recipe: LayerRecipe
+  set(next: Colouring, of?: string): void
+}
+
+function Chosen({ recipe, set }: ChosenProps): ReactElement {
   const { colour } = recipe
   if (colour.kind === 'one') {
     return (

@@ -11,7 +11,11 @@ import classes from './dataset-choice.module.css'
 
 const kinds = { point: 'points', line: 'lines', area: 'areas', mixed: 'mixed geometries' }
 
-export function DatasetChoice({ onChoose }: { onChoose(dataset: DatasetSummary): void }): ReactElement {
+interface DatasetChoiceProps {
+  onChoose(dataset: DatasetSummary): void
+}
+
+export function DatasetChoice({ onChoose }: DatasetChoiceProps): ReactElement {
   const client = useClient()
   const [search, setSearch] = useState('')
   const { data, error, refetch } = useQuery(datasetListQuery(client))

@@ -100,7 +100,12 @@ function noteOf({ method, classes: count }: Graduated, { distribution }: Attribu
   return method === 'manual' ? null : computeBreaks(method as Exclude<BreakMethod, 'manual'>, count, distribution).note
 }
 
-function Classes({ graduated, onChange }: { graduated: Graduated; onChange(count: number): void }): ReactElement {
+interface ClassesProps {
+  graduated: Graduated
+  onChange(count: number): void
+}
+
+function Classes({ graduated, onChange }: ClassesProps): ReactElement {
   const { classes: count } = graduated
   return (
     <div className={classes.row}>

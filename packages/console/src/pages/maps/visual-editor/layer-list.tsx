@@ -95,7 +95,12 @@ function LayerRow({ layer, isChosen, isOver, onChoose }: LayerRowProps): ReactEl
   )
 }
 
-function LayerMenu({ layer, onChoose }: { layer: LayerRecipe; onChoose(id: string): void }): ReactElement {
+interface LayerMenuProps {
+  layer: LayerRecipe
+  onChoose(id: string): void
+}
+
+function LayerMenu({ layer, onChoose }: LayerMenuProps): ReactElement {
   const { recipes, changeRecipes, map } = useEditor()
   const client = useClient()
   const queries = useQueryClient()

@@ -16,7 +16,11 @@ import classes from './panel.module.css'
 import type { SectionProps } from './section.ts'
 import { SizeSection } from './size-section.tsx'
 
-export function LayerPanel({ recipe }: { recipe: LayerRecipe }): ReactElement {
+interface LayerPanelProps {
+  recipe: LayerRecipe
+}
+
+export function LayerPanel({ recipe }: LayerPanelProps): ReactElement {
   const { changeLayer } = useEditor()
   const client = useClient()
   const { data: dataset, error, refetch } = useQuery(datasetQuery(client, recipe.datasetId))
@@ -32,30 +36,36 @@ export function LayerPanel({ recipe }: { recipe: LayerRecipe }): ReactElement {
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       <ColourPanel recipe={recipe} attributes={attributes} />
       <div>
-        <Section title={sizeTitle(recipe)} fact={sizeFact(recipe)}>
+        <TitledSection title={sizeTitle(recipe)} fact={sizeFact(recipe)}>
           <SizeSection {...sections} />
-        </Section>
-        <Section title="Opacity" fact={`${Math.round(recipe.opacity * 100)} %`}>
+        </TitledSection>
+        <TitledSection title="Opacity" fact={`${Math.round(recipe.opacity * 100)} %`}>
           <OpacitySection {...sections} />
-        </Section>
-        <Section title="Labels" fact={recipe.label?.attribute ?? 'none'}>
+        </TitledSection>
+        <TitledSection title="Labels" fact={recipe.label?.attribute ?? 'none'}>
           <LabelSection {...sections} />
-        </Section>
-        <Section title="Zoom range" fact={`${recipe.zoom[0]} – ${recipe.zoom[1]}`}>
+        </TitledSection>
+        <TitledSection title="Zoom range" fact={`${recipe.zoom[0]} – ${recipe.zoom[1]}`}>
           <ZoomSection {...sections} />
-        </Section>
-        <Section title="Filter" fact={filterFact(recipe)}>
+        </TitledSection>
+        <TitledSection title="Filter" fact={filterFact(recipe)}>
           <FilterSection {...sections} />
-        </Section>
-        <Section title="Name and legend" fact={recipe.texts.title ?? recipe.name}>
+        </TitledSection>
+        <TitledSection title="Name and legend" fact={recipe.texts.title ?? recipe.name}>
           <NameSection {...sections} />
-        </Section>
+        </TitledSection>
       </div>
     </div>
   )
 }
 
-function Section({ title, fact, children }: { title: string; fact: string; children: ReactNode }): ReactElement {
+interface TitledSectionProps {
+  title: string
+  fact: string
+  children: ReactNode
+}
+
+function TitledSection({ title, fact, children }: TitledSectionProps): ReactElement {
   return (
     <details>
       <summary>

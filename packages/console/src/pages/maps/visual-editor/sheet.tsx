@@ -9,7 +9,12 @@ const texts: Record<Height, string> = { low: 'Show more', half: 'Show all', full
 /** A shorter drag counts as a tap. */
 const tapPixels = 8
 
-export function Sheet({ label, children }: { label: string; children: ReactNode }): ReactElement {
+interface SheetProps {
+  label: string
+  children: ReactNode
+}
+
+export function Sheet({ label, children }: SheetProps): ReactElement {
   const [height, setHeight] = useState<Height>('half')
   const start = useRef<number | null>(null)
   const move = (by: number) =>
