@@ -8,13 +8,13 @@ import { lowerProcessPriority } from './priority.ts'
 
 const own = getPriority()
 
-test('a thread steps back behind the event loop that started it', { skip: process.platform !== 'linux' }, async () => {
+test('a thread lowers its priority behind the event loop that started it', { skip: process.platform !== 'linux' }, async () => {
   const module = JSON.stringify(new URL('./priority.ts', import.meta.url))
   const code = `
     const { parentPort } = require('node:worker_threads')
     const { getPriority } = require('node:os')
-    import(${module}).then(({ stepBack }) => {
-      stepBack()
+    import(${module}).then(({ lowerThreadPriority }) => {
+      lowerThreadPriority()
       parentPort.postMessage(getPriority())
     })`
   const worker = new Worker(code, { eval: true })
