@@ -122,20 +122,22 @@ interface Connecting {
 }
 
 /**
- * Connects until it is aborted or refused. A refusal of a stream that was live is tried once more: an expired token can be
- * refreshed, while a revoked key or a deleted dataset is refused again.
+ * Connects until it is aborted or refused. A refusal of a stream that was live is tried once more, because an expired token can be
+ * refreshed, while a revoked key is refused again. A dataset that was deleted does not come back.
  */
 async function keepConnected({ connect, set, isLive }: Connecting, signal: AbortSignal): Promise<void> {
   for (let attempt = 0; !signal.aborted; attempt++) {
     const error = await connect(signal).catch((reason: unknown) => reason)
     if (signal.aborted) return
     const wasLive = isLive()
-    if (!isPassing(error) && !wasLive) return set({ kind: 'refused', error })
+    if (isGone(error) || !(wasLive || isPassing(error))) return set({ kind: 'refused', error })
     set({ kind: 'connecting', ...(!wasLive && { error }) })
     if (wasLive) attempt = -1
     else await sleep(Math.min(longestRetryMs, firstRetryMs * 2 ** attempt), signal).catch(() => {})
   }
 }
+
+const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 404
 
 /** Whether the server or the way to it may be better later. */
 const isPassing = (error: unknown): boolean =>
