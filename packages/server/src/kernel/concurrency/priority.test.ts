@@ -8,7 +8,9 @@ import { lowerProcessPriority } from './priority.ts'
 
 const own = getPriority()
 
-test('a thread lowers its priority behind the event loop that started it', { skip: process.platform !== 'linux' }, async () => {
+test('a thread lowers its priority behind the event loop that started it', {
+  skip: process.platform !== 'linux',
+}, async () => {
   const module = JSON.stringify(new URL('./priority.ts', import.meta.url))
   const code = `
     const { parentPort } = require('node:worker_threads')
