@@ -10,6 +10,7 @@ import {
   applyFunctions,
   createFunctions,
   functionsDirectory,
+  outdatedFunctions,
   readFunctions,
   type SqlFunction,
 } from '../sql-functions.ts'
@@ -47,15 +48,17 @@ export async function migrate(
   if (role !== undefined) {
     await handOver(db, role, (name, work) => unlessLocked(name, patience, () => locked(db, patience, work)))
   }
-  const present = await locked(db, patience, async (tx) => {
+  const { missing, areOutdated } = await locked(db, patience, async (tx) => {
     await tx.script(extension)
     await takeOn(tx, role)
     if (db.kind === 'postgres') await demandOwnership(tx)
     await tx.script(foundation)
-    return await check(tx, migrations)
+    const present = await check(tx, migrations)
+    const missing = migrations.filter(({ number }) => !present.has(number))
+    const isAsked = missing.length === 0 && functions.length > 0
+    return { missing, areOutdated: isAsked && (await outdatedFunctions(tx, functions)).length > 0 }
   })
   const done: number[] = []
-  const missing = migrations.filter(({ number }) => !present.has(number))
   // The embedded database has no other administrator than its server. Before all else, so that a crash leaves nothing open.
   if (db.kind === 'embedded' && missing.length > 0) await db.script(hardeningText)
   const attempt = <T>(name: string, work: (tx: Queryable) => Promise<T>): Promise<T> =>
@@ -74,7 +77,7 @@ export async function migrate(
     })
     if (isApplied) done.push(migration.number)
   }
-  if (!last && functions.length > 0) {
+  if (areOutdated) {
     await attempt('replacement of functions', async (tx) => {
       // A newer server may have come in between, with newer functions.
       await check(tx, migrations)
