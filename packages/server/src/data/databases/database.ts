@@ -2,8 +2,8 @@ import Type from 'typebox'
 import { changedOf, demandRepointing } from '../../api/resource/references.ts'
 import { defineResource, type Entity, field } from '../../api/resource/resource.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { loginFields, passwordAssociatedData } from './destination.ts'
 import { driverNames, driverOf } from './drivers.ts'
+import { loginFields, passwordAssociatedData } from './login-key.ts'
 
 /** Connection definitions. The password is sealed for one login: moved to another it does not open. */
 export const database = defineResource({

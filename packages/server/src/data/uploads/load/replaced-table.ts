@@ -3,7 +3,7 @@
 import type { Queryable } from '../../../kernel/db/db.ts'
 import { fitsIdentifier, maxIdentifierBytes } from '../../../kernel/db/identifier.ts'
 import { sql } from '../../../kernel/db/sql.ts'
-import { type DatabaseLogin, loginKey } from '../../databases/destination.ts'
+import { type DatabaseLogin, loginKey } from '../../databases/login-key.ts'
 import type { TableName } from '../../databases/postgres/introspect.ts'
 import { UploadFault } from '../record/upload-fault.ts'
 import type { Target } from './target.ts'
