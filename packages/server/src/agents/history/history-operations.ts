@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { type Caller, scopeOf } from '../../api/access/acl.ts'
+import { type Caller, reachesId, scopeOf } from '../../api/access/acl.ts'
 import { isUuid } from '../../api/access/credentials.ts'
 import { offsetParameter } from '../../api/http/offset-parameter.ts'
 import type { Operation } from '../../api/http/operation.ts'
@@ -119,10 +119,7 @@ const content: Sql = sql`metadata, input, output`
 const noContent: Sql = sql`NULL AS metadata, NULL AS input, NULL AS output`
 
 /** Content needs write on the agent: who has that could read all content anyway, by changing the agent. */
-function mayReadContent(caller: Caller, id: string): boolean {
-  const writable = scopeOf(caller, 'agents', 'write')
-  return writable !== undefined && (writable.ids === 'any' || writable.ids.includes(id))
-}
+const mayReadContent = (caller: Caller, id: string): boolean => reachesId(scopeOf(caller, 'agents', 'write'), id)
 
 function conditionsOf(agentId: string, query: { status?: string; conversationId?: string }): Sql[] {
   const conditions = [sql`agent_id = ${agentId}::uuid`]

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { type Caller, denied, scopeOf } from '../../api/access/acl.ts'
+import { type Caller, denied, reachesId, scopeOf } from '../../api/access/acl.ts'
 import { toolTokenPrefix } from '../../api/access/credentials.ts'
 import { freeObject } from '../../api/http/input/bounded-schemas.ts'
 import { type Operation, operationUsing } from '../../api/http/operation.ts'
@@ -57,8 +57,8 @@ export const mcpOperations: readonly Operation<McpServices>[] = [
 
 /** Row counts and extents are shown to those who may read the rows. */
 function queryableOnly(estimates: ToolServices['estimates'], caller: Caller): ToolServices['estimates'] {
-  const ids = scopeOf(caller, 'datasets', 'execute')?.ids ?? []
-  return (datasets) => estimates(datasets.filter(({ id }) => ids === 'any' || ids.includes(id)))
+  const scope = scopeOf(caller, 'datasets', 'execute')
+  return (datasets) => estimates(datasets.filter(({ id }) => reachesId(scope, id)))
 }
 
 /** A token belongs to one invocation of an agent of the worker's application. */

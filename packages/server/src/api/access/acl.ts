@@ -68,6 +68,16 @@ export function scopeOf(caller: Caller, aclClass: AclClass, level: AclLevel): Sc
   }
 }
 
+/** Whether a scope grants a record by its id. Of users' keys, whose records they see is another question. */
+export const reachesId = (scope: Pick<Scope, 'ids'> | undefined, id: string): boolean =>
+  scope !== undefined && (scope.ids === 'any' || scope.ids.includes(id))
+
+/** Whether a scope grants a record of its application that was read already: `reach()` for one that needs no query. */
+export const reachesRecord = (
+  scope: Scope | undefined,
+  { id, ownerId }: { id: string; ownerId: number | null },
+): boolean => scope !== undefined && reachesId(scope, id) && (scope.ownerId === null || scope.ownerId === ownerId)
+
 /** The scope of a request, or 401. It looks at the ACL only, never at a row, so the answer tells nothing about rows. */
 export function authorize(
   caller: Caller,
@@ -76,7 +86,7 @@ export function authorize(
 ): Scope {
   if (access.master && caller.type !== 'master') throw denied('This operation needs a master key.')
   const scope = scopeOf(caller, access.class, access.level)
-  if (!scope || (id !== undefined && scope.ids !== 'any' && !scope.ids.includes(id))) {
+  if (!scope || (id !== undefined && !reachesId(scope, id))) {
     const level = access.level === 'append' ? 'append or write' : access.level
     throw denied(`The key does not grant ${level} access to ${access.class}${id === undefined ? '' : ' here'}.`)
   }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import Type from 'typebox'
 import { invalid } from '../../kernel/errors.ts'
-import { type Scope, scopeOf } from '../access/acl.ts'
+import { reachesId, type Scope, scopeOf } from '../access/acl.ts'
 import { field, type IdentityField } from './resource.ts'
 
 /** User ids are random numbers, which reveal nothing, below 2^53, which JSON numbers hold exactly. */
@@ -38,8 +38,7 @@ export const userReference = (mode: 'writable' | 'createOnly') =>
 export function readUserReference(value: unknown, path: string, scope: Scope): number | null {
   if (value === null || value === undefined) return null
   const id = readNumber(String(value))
-  const reach = scopeOf(scope.caller, 'users', 'read')
-  const isReached = id === scope.ownerId || reach?.ids === 'any' || reach?.ids.includes(String(id))
+  const isReached = id === scope.ownerId || reachesId(scopeOf(scope.caller, 'users', 'read'), String(id))
   if (id === undefined || !isReached) throw invalid(path, 'must be the id of a user of this application')
   return id
 }

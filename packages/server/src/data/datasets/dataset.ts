@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { denied, type Scope, scopeOf } from '../../api/access/acl.ts'
+import { denied, reachesId, type Scope, scopeOf } from '../../api/access/acl.ts'
 import type { AclLevel } from '../../api/access/grants.ts'
 import { headerRecord, nameList, uuidText } from '../../api/http/input/bounded-schemas.ts'
 import { changedOf, demandRepointing } from '../../api/resource/references.ts'
@@ -179,10 +179,8 @@ async function ownDatabase(
 
 const absentDatabase = (): ApiError => invalid('body/databaseId', 'must be the id of a database of this application')
 
-function reaches({ caller }: Scope, level: AclLevel, databaseId: string): boolean {
-  const reach = scopeOf(caller, 'databases', level)
-  return reach !== undefined && (reach.ids === 'any' || reach.ids.includes(databaseId))
-}
+const reaches = ({ caller }: Scope, level: AclLevel, databaseId: string): boolean =>
+  reachesId(scopeOf(caller, 'databases', level), databaseId)
 
 /**
  * Secret headers are kept only while the origin stays the same: a user who may edit a dataset must not be able to send

@@ -1,6 +1,6 @@
 // What the operations that write rows share: the table, the transaction, and what follows from a write.
 import type { FastifyRequest } from 'fastify'
-import { type Caller, type Scope, scopeOf } from '../../api/access/acl.ts'
+import { type Caller, reachesId, type Scope, scopeOf } from '../../api/access/acl.ts'
 import { type Trail, transactWithEntry } from '../../api/access/audit-trail.ts'
 import type { AclLevel } from '../../api/access/grants.ts'
 import { operationUsing } from '../../api/http/operation.ts'
@@ -77,10 +77,8 @@ export const demandDataset = (
 export const mayQuery = ({ scope: { caller } }: EditContext, dataset: Dataset): boolean =>
   reaches(caller, 'execute', dataset)
 
-function reaches(caller: Caller, level: AclLevel, { id }: Dataset): boolean {
-  const ids = scopeOf(caller, 'datasets', level)?.ids ?? []
-  return ids === 'any' || ids.includes(id)
-}
+const reaches = (caller: Caller, level: AclLevel, { id }: Dataset): boolean =>
+  reachesId(scopeOf(caller, 'datasets', level), id)
 
 /** What the audit log tells of a write: how many rows, and which columns. */
 export type WriteSummary = { readonly count: number; readonly columns: readonly string[] }

@@ -2,7 +2,7 @@
  * The datasets whose changes go to a contact point. Whoever sends them elsewhere needs what binding them needs, lest a key that may
  * only write contact points reads the changes of datasets that it may not query.
  */
-import { denied, type Scope, scopeOf } from '../../api/access/acl.ts'
+import { denied, reachesRecord, type Scope, scopeOf } from '../../api/access/acl.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
 
@@ -15,11 +15,7 @@ export async function demandBoundDatasets(db: Db, { caller }: Scope, contactPoin
     WHERE b.contact_point_id = ${contactPointId}::uuid`)
   if (bound.length === 0) return
   const scope = scopeOf(caller, 'datasets', 'execute')
-  const isReached = ({ id, ownerId }: BoundDataset): boolean =>
-    scope !== undefined &&
-    (scope.ids === 'any' || scope.ids.includes(id)) &&
-    (scope.ownerId === null || scope.ownerId === ownerId)
-  if (bound.every(isReached)) return
+  if (bound.every((dataset) => reachesRecord(scope, dataset))) return
   throw denied(
     'Changes of datasets are sent to this contact point: changing its type or settings needs execute access to each of them.',
   )

@@ -1,5 +1,5 @@
 // EXPLAIN for tiles.
-import { type Scope, scopeOf } from '../../../api/access/acl.ts'
+import { reachesId, type Scope, scopeOf } from '../../../api/access/acl.ts'
 import { chooseCompression, compressions } from '../../../api/http/answers/compression.ts'
 import { compileSql } from '../../../kernel/db/sql.ts'
 import { explainSelect, tablesWithoutSpatialIndex } from '../../../query/execution/explain.ts'
@@ -44,8 +44,7 @@ export async function explainTile(
     milliseconds: { query: round(made.queryMs), encode: round(made.encodeMs), compress: round(made.compressMs) },
   }
   // The statement is shown only to callers who may read the dataset.
-  const reach = scopeOf(scope.caller, 'datasets', 'read')
-  const mayRead = reach && (reach.ids === 'any' || reach.ids.includes(loadedSource.layer.dataset.id))
+  const mayRead = reachesId(scopeOf(scope.caller, 'datasets', 'read'), loadedSource.layer.dataset.id)
   const { inSql = source.inSql } = result
   if (!inSql || !statement || !mayRead) return described
   const { connection } = inSql

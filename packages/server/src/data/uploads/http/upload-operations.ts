@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../../../api/access/acl.ts'
+import {
+  type Caller,
+  demandAnyId,
+  denied,
+  reachesId,
+  reachesRecord,
+  type Scope,
+  scopeOf,
+} from '../../../api/access/acl.ts'
 import { changeWithEntry, transactWithEntry } from '../../../api/access/audit-trail.ts'
 import { lastSegment } from '../../../api/http/answers/file-name.ts'
 import { type Operation, operationUsing } from '../../../api/http/operation.ts'
@@ -159,12 +167,8 @@ const tooLarge = (maxBytes: number): ApiError =>
 async function checkReplaced({ db, uploading }: UploadServices, caller: Caller, id: string): Promise<ReplacedSource> {
   const { findReplaced, sharersOf } = uploading
   const scope = scopeOf(caller, 'datasets', 'write')
-  const mayWrite = (one: { id: string; ownerId: number | null }): boolean =>
-    (scope?.ids === 'any' || scope?.ids.includes(one.id) === true) &&
-    (scope.ownerId === null || one.ownerId === scope.ownerId)
-  if (!scope || (scope.ids !== 'any' && !scope.ids.includes(id))) {
-    throw denied('The key does not grant write access to this dataset.')
-  }
+  const mayWrite = (one: { id: string; ownerId: number | null }): boolean => reachesRecord(scope, one)
+  if (!reachesId(scope, id)) throw denied('The key does not grant write access to this dataset.')
   const found = await findReplaced(caller.applicationId, id)
   if (!found || !mayWrite({ id, ownerId: found.ownerId })) {
     throw new ApiError('not_found', 'There is no Dataset with this id.')

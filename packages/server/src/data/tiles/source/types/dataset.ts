@@ -1,5 +1,5 @@
 // Tile sources of type dataset: tiles are made on request from a dataset's rows.
-import { type Scope, scopeOf } from '../../../../api/access/acl.ts'
+import { reachesId, type Scope, scopeOf } from '../../../../api/access/acl.ts'
 import { ApiError, invalid } from '../../../../kernel/errors.ts'
 import { report } from '../../../../kernel/events.ts'
 import type { Dataset } from '../../../datasets/dataset-record.ts'
@@ -48,8 +48,7 @@ async function ownDataset({ data }: TileSourceContext, applicationId: string, id
 
 /** A tile source makes its dataset readable to others, so its creator must be able to read the dataset. */
 function checkReach(scope: Scope, id: string): void {
-  const reach = scopeOf(scope.caller, 'datasets', 'execute')
-  if (reach && (reach.ids === 'any' || reach.ids.includes(id.toLowerCase()))) return
+  if (reachesId(scopeOf(scope.caller, 'datasets', 'execute'), id.toLowerCase())) return
   throw absentDataset()
 }
 
