@@ -40,7 +40,7 @@ function ask(path: string, key: string, agent?: Agent): Promise<Answer> {
 function holdOpen({ developer }: Tenant): Socket {
   const socket = connect(port, '127.0.0.1')
   sockets.push(socket)
-  socket.on('error', () => {})
+  socket.on('error', () => {}).resume()
   socket.write(
     `POST /api/v1/styles HTTP/1.1\r\nhost: a\r\nx-api-key: ${developer}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n`,
   )
@@ -64,6 +64,8 @@ const setLimit = (applicationConnections: number | null) =>
 
 test('an application has no more connections than it may, another is not affected, and room is used again', async () => {
   const held = Array.from({ length: 6 }, () => holdOpen(greedy))
+  // Only then are the others counted: a request that comes between them takes the place of one.
+  await until(() => held.filter(({ closed }) => closed).length === 2)
   const refused = await answerWith(429, greedy)
   const { code, limit, limitName } = JSON.parse(refused.body)
   assert.deepEqual({ code, limit, limitName }, { code: 'busy', limit: 4, limitName: 'applicationConnections' })
