@@ -215,7 +215,7 @@ async function phase(title: string, work: (report: Report) => Promise<void>) {
       total[key] += result[key]
     }
     if (names.length > 0 && result.passed + result.failed + result.skipped === 0) return
-    console.log(`  ${result.failed ? '✗' : '✓'} ${result.name}: ${summary(result)} ${seconds(result.startedAt)}`)
+    console.log(`  ${result.failed ? '✗' : '✓'} ${result.name}: ${summary(result)} ${cost(result)}`)
     if (!result.details) return
     const details = result.details.trimEnd().replaceAll(/^(?=.)/gm, '    ')
     console.log(details)
@@ -230,6 +230,11 @@ function summary({ passed, failed, skipped }: Pick<Result, 'passed' | 'failed' |
 
 function seconds(startedAt: number) {
   return `(${((performance.now() - startedAt) / 1000).toFixed(1)} s)`
+}
+
+function cost({ startedAt, cpu }: Result) {
+  const own = cpu ? `, CPU ${(cpu.own + cpu.children).toFixed(1)} s` : ''
+  return seconds(startedAt).replace(')', `${own})`)
 }
 
 function interrupt() {
