@@ -45,6 +45,7 @@ const testPackages = [
   { name: 'jq', purpose: 'jq', isPresent: () => isOnPath('jq') },
   { name: 'python3-geopandas', purpose: 'GeoPandas', isPresent: () => existsSync(`${debianPython}/geopandas`) },
   { name: 'python3-owslib', purpose: 'OWSLib', isPresent: () => existsSync(`${debianPython}/owslib`) },
+  { name: 'python3-openpyxl', purpose: 'openpyxl', isPresent: () => existsSync(`${debianPython}/openpyxl`) },
   { name: 'zip', purpose: 'zip', isPresent: () => isOnPath('zip') },
   { name: 'procps', purpose: 'ps', isPresent: () => isOnPath('ps') },
 ]

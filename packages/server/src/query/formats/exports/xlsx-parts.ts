@@ -20,13 +20,24 @@ const workbookRelations =
   `<Relationships xmlns="${packages}/relationships"><Relationship Id="rId1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/>` +
   `<Relationship Id="rId2" Type="${relations}/styles" Target="styles.xml"/></Relationships>`
 
-/** Formats of cells: general, dates, datetimes, times. */
+/**
+ * Formats of cells: general, dates, datetimes, times. Fonts, fills and borders are those of an empty workbook of Excel: most
+ * readers want to see what the schema lets one leave out.
+ */
 const styles =
   `<styleSheet xmlns="${main}"><numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>` +
   '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss.000"/><numFmt numFmtId="166" formatCode="hh:mm:ss"/></numFmts>' +
-  '<fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders count="1"><border/></borders>' +
-  '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="4"><xf/><xf numFmtId="164" applyNumberFormat="1"/>' +
-  '<xf numFmtId="165" applyNumberFormat="1"/><xf numFmtId="166" applyNumberFormat="1"/></cellXfs></styleSheet>'
+  '<fonts count="1"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts>' +
+  '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
+  '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
+  `<cellStyleXfs count="1">${cellFormat(0)}</cellStyleXfs>` +
+  `<cellXfs count="4">${[0, 164, 165, 166].map((number) => cellFormat(number, ' xfId="0"')).join('')}</cellXfs>` +
+  '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
+
+function cellFormat(number: number, parent = ''): string {
+  const isApplied = number === 0 ? '' : ' applyNumberFormat="1"'
+  return `<xf numFmtId="${number}" fontId="0" fillId="0" borderId="0"${parent}${isApplied}/>`
+}
 
 export function workbookParts(name: string): ZipEntry[] {
   const sheet = `<sheets><sheet name="${escapeXml(sheetName(name))}" sheetId="1" r:id="rId1"/></sheets>`
@@ -40,6 +51,10 @@ export function workbookParts(name: string): ZipEntry[] {
   return Object.entries(parts).map(([path, text]) => ({ name: path, pieces: () => [Buffer.from(xml + text)] }))
 }
 
-/** At most 31 characters, none of which means something in a formula. */
-const sheetName = (name: string): string =>
-  [...name.replaceAll(/[[\]:*?/\\\p{Cc}]+/gu, '-')].slice(0, 31).join('').replaceAll(/^'|'$/g, '') || 'rows'
+/** At most 31 characters as Excel counts them, none of which means something in a formula. One name Excel keeps for itself. */
+function sheetName(name: string): string {
+  const clean = name.replaceAll(/[[\]:*?/\\\p{Cc}]+/gu, '-')
+  const short = clean.slice(0, 31).replace(/[\ud800-\udbff]$/, '')
+  const bare = short.replaceAll(/^'+|'+$/g, '').trim()
+  return bare === '' || /^history$/i.test(bare) ? `rows${bare && ` of ${bare}`}` : bare
+}

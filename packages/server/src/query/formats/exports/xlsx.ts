@@ -83,8 +83,9 @@ const dayFraction = (time: string): number => Number(timeMicrosOf(time)) / micro
 const isExact = (cell: string): boolean =>
   Number.isFinite(Number(cell)) && cell.replace(/e.*$/i, '').replace(/^-?0*\.?0*|[-.]/g, '').length <= maxDigits
 
+/** Excel reads `_x0041_` as "A": where a text has that, its first underscore is written so. */
 const textCell = (place: string, text: string): string =>
-  `<c r="${place}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(text)}</t></is></c>`
+  `<c r="${place}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(text).replaceAll(/_(?=x[\da-f]{4}_)/gi, '_x005F_')}</t></is></c>`
 
 /** A geometry gives way to a remark; of other values none may be lost. */
 function tooLong({ name, type }: ExportColumn, cell: string): string {

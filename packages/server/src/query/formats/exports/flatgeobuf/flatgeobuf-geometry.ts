@@ -4,14 +4,19 @@ import { geometryCode } from '../../../geometry/geometry-type.ts'
 
 const field = { ends: 0, xy: 1, z: 2, type: 6, parts: 7 } as const
 
-/** Writes a geometry as a table of FlatGeobuf, with heights or without, and answers where it is. */
+/**
+ * Writes a geometry as a table of FlatGeobuf, with heights or without, and answers where it is: 0 for nowhere, which an empty
+ * point is, because the format has none and readers stop at it.
+ */
 export function writeFlatGeometry(builder: Builder, geometry: FlatGeometry, hasZ: boolean): number {
   const { type, members, lineEnds, partEnds, vertexCount } = geometry
+  if (type === geometryCode.Point && vertexCount === 0) return 0
   if (type === geometryCode.GeometryCollection) {
+    const parts = members.map((member) => writeFlatGeometry(builder, member, hasZ))
     return writeParts(
       builder,
       type,
-      members.map((member) => writeFlatGeometry(builder, member, hasZ)),
+      parts.filter((part) => part !== 0),
     )
   }
   const whole = { from: 0, to: lineEnds.length, hasZ }
@@ -41,12 +46,12 @@ function writeParts(builder: Builder, type: number, parts: readonly number[]): n
 
 type Lines = { readonly from: number; readonly to: number; readonly hasZ: boolean }
 
-/** Rings of a polygon, or lines: their vertices in one run, and where each ends. A single one needs no ends. */
+/** Rings of a polygon, or lines: their vertices in one run, and where each ends. A single ring needs no ends. */
 function writeLines(builder: Builder, geometry: FlatGeometry, type: number, { from, to, hasZ }: Lines): number {
   const { lineEnds } = geometry
   const first = lineEnds[from - 1] ?? 0
   let ends = 0
-  if (to - from > 1) {
+  if (to - from > 1 || type === geometryCode.MultiLineString) {
     builder.startVector(4, to - from, 4)
     for (let line = to - 1; line >= from; line--) builder.addInt32((lineEnds[line] ?? 0) - first)
     ends = builder.endVector()

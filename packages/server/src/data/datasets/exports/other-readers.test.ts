@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { type ExportApp, exportApp, gdalFeatures } from '../../../../testing/exports.ts'
+
+// Files as libraries read them that are stricter than GDAL, or strict elsewhere. One database is enough: writers see cells.
+
+const run = promisify(execFile)
+/** Debian's, which has the libraries. */
+const python = '/usr/bin/python3'
+
+let app: ExportApp
+before(async () => {
+  app = await exportApp()
+})
+after(() => app.close())
+
+/** What openpyxl and pandas read in a workbook. */
+const readWorkbook = `
+import json, sys, openpyxl, pandas
+sheet = openpyxl.load_workbook(sys.argv[1]).active
+rows = [[None if cell.value is None else str(cell.value) for cell in row] for row in sheet.iter_rows()]
+frame = pandas.read_excel(sys.argv[1])
+print(json.dumps({"title": sheet.title, "rows": rows, "columns": list(frame.columns), "count": len(frame),
+  "types": [str(type) for type in frame.dtypes], "fill": sheet["A1"].fill.patternType, "font": sheet["A1"].font.name}))`
+
+type Workbook = {
+  readonly title: string
+  readonly rows: (string | null)[][]
+  readonly columns: string[]
+  readonly count: number
+  readonly types: string[]
+}
+
+async function openWorkbook(path: string): Promise<Workbook> {
+  const { stdout } = await run(python, ['-W', 'error', '-c', readWorkbook, path])
+  return JSON.parse(stdout)
+}
+
+test('openpyxl and pandas read a workbook without a warning, with the types of its cells', async () => {
+  const book = await openWorkbook(await app.save('a.xlsx', 'format=xlsx&sort=id&attributes=id,day,local,flag,doc'))
+  assert.deepEqual(book.columns, ['id', 'day', 'local', 'flag', 'doc'])
+  assert.equal(book.count, (await app.rows()).length)
+  assert.deepEqual(book.rows[1]?.slice(0, 4), ['1', '2026-01-31 00:00:00', '2026-01-31 10:20:30', 'True'])
+  assert.equal(book.types[0], 'int64')
+})
+
+test('a text that Excel would take for an escaped character stays as it is', async () => {
+  await app.script(`CREATE TABLE escapes (id int4 PRIMARY KEY, text text);
+    INSERT INTO escapes VALUES (1, 'a_x0041_b'), (2, '_x_'), (3, '__x000d__')`)
+  const id = await app.dataset({ name: 'escapes', source: 'escapes' })
+  const path = await app.save('escapes.xlsx', 'format=xlsx&sort=id', id)
+  const unzip = 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read("xl/worksheets/sheet1.xml").decode())'
+  const { stdout } = await run(python, ['-c', unzip, path])
+  const texts = [...stdout.matchAll(/<t [^>]*>([^<]*)</g)].slice(2).map(([, text]) => text)
+  assert.deepEqual(texts, ['a_x005F_x0041_b', '_x_', '__x005F_x000d__'])
+})
+
+test('the name of a sheet is one that Excel takes, whatever the dataset is called', async () => {
+  await app.script('CREATE TABLE named (id int4 PRIMARY KEY)')
+  for (const [name, wanted] of [
+    ['a/b:c*d?e[f]\\g', 'a-b-c-d-e-f-g'],
+    ["'quoted'", 'quoted'],
+    ['history', 'rows of history'],
+    // 31 characters as Excel counts them, and none of them half.
+    ['🌍'.repeat(20), '🌍'.repeat(15)],
+  ]) {
+    const id = await app.dataset({ name, source: 'named' })
+    assert.equal((await openWorkbook(await app.save('named.xlsx', 'format=xlsx', id))).title, wanted)
+  }
+})
+
+const shapes = [
+  'POINT(1 2)',
+  'POINT EMPTY',
+  'LINESTRING EMPTY',
+  'POLYGON EMPTY',
+  'MULTIPOINT EMPTY',
+  'MULTILINESTRING((0 0,1 1))',
+  'MULTILINESTRING EMPTY',
+  'MULTIPOLYGON EMPTY',
+  'GEOMETRYCOLLECTION(POINT EMPTY,POINT(3 4))',
+  'GEOMETRYCOLLECTION EMPTY',
+  'POINT(5 6)',
+]
+
+test('an empty geometry, or one line in many, ends no reading of the rows behind it', async () => {
+  const rows = shapes.map((wkt, index) => `(${index + 1}, ST_GeomFromText('${wkt}', 4326))`)
+  await app.script(`CREATE TABLE empty (id int4 PRIMARY KEY, geom geometry(Geometry, 4326));
+    INSERT INTO empty VALUES ${rows.join(', ')}`)
+  const id = await app.dataset({ name: 'empty', source: 'empty' })
+  for (const format of ['fgb', 'gpkg', 'kml', 'ndjson'] as const) {
+    const path = join(app.folder, `empty.${format === 'ndjson' ? 'geojsonl' : format}`)
+    const reply = await app.get(app.query(`format=${format}&sort=id`, id))
+    assert.equal(reply.statusCode, 200, format)
+    await writeFile(path, reply.rawPayload)
+    const features = await gdalFeatures(path)
+    assert.deepEqual(
+      features.map(({ properties }) => Number(properties.id)),
+      shapes.map((_, index) => index + 1),
+      format,
+    )
+    assert.deepEqual(features.at(-1)?.geometry?.coordinates, [5, 6], format)
+    assert.equal(features[5]?.geometry?.type, 'MultiLineString', format)
+  }
+})
