@@ -50,6 +50,43 @@ test('client.appconfig sends the requests of its operations', async () => {
   await appconfig.records.delete(server.tenant.id)
   await appconfig.records.create({ config: { c: 3 } })
   assert.equal(await appconfig.getKey('c'), 3)
+  await appconfig.delete(server.tenant.id)
+  assert.deepEqual((await appconfig.create({ config: { map: { zoom: 5 } } })).config, { map: { zoom: 5 } })
+  assert.equal(await appconfig.get('map.zoom'), 5)
+  assert.deepEqual((await appconfig.get<{ map: unknown }>(undefined, {})).map, { zoom: 5 })
+  await appconfig.update('map.zoom', 6)
+  assert.deepEqual((await appconfig.list())[0]?.config, { map: { zoom: 6 } })
+  await appconfig.update(server.tenant.id, { config: { map: { pitch: 1, zoom: 7 } } })
+  await appconfig.delete('map.zoom')
+  assert.deepEqual((await appconfig.get()).map, { pitch: 1 })
+})
+
+// The groups and methods that the interface promises of every client; keys and uploads are never changed.
+const crud = ['create', 'list', 'get', 'update', 'delete']
+const unchanged = crud.filter((name) => name !== 'update')
+const promised: Readonly<Record<string, readonly string[]>> = {
+  'auth.users': crud,
+  apiKeys: unchanged,
+  applications: crud,
+  appconfig: crud,
+  databases: crud,
+  datasets: [...crud, 'query'],
+  styles: crud,
+  tileSources: crud,
+  uploads: unchanged,
+  tiles: ['get'],
+  maps: ['style'],
+  auth: ['login', 'refresh', 'logout'],
+}
+
+test('a client has every group of the interface, and each the methods of its resource', () => {
+  const missing = Object.entries(promised).flatMap(([group, methods]) => {
+    const found = group
+      .split('.')
+      .reduce<Record<string, unknown>>((inner, name) => inner[name] as never, client as never)
+    return methods.filter((method) => typeof found[method] !== 'function').map((method) => `${group}.${method}`)
+  })
+  assert.deepEqual(missing, [])
 })
 
 test('client.databases sends the requests of its operations', async () => {

@@ -33,7 +33,7 @@ const heldMs = 500
 
 /** Uploads files, which become datasets and maps. `isOwnFetch`: the caller passed a fetch, so no other transport is used. */
 export function uploadsGroup(send: Send, isOwnFetch: boolean) {
-  return {
+  const group = {
     ...readable<Upload>(send, root),
     /** Cancels a running upload, or deletes the record of a finished one. Not retried, because a retry could do the other. */
     delete: (id: string, params?: Params) =>
@@ -69,6 +69,12 @@ export function uploadsGroup(send: Send, isOwnFetch: boolean) {
         if (performance.now() - askedAt < heldMs) await sleep(delayMs(attempt, undefined) ?? 0, params.signal)
       }
     },
+  }
+  return {
+    ...group,
+    /** `upload` with the file among its fields, as other groups create their records. */
+    create: ({ file, ...options }: UploadOptions & { file: UploadFile }, params?: Params) =>
+      group.upload(file, options, params),
   }
 }
 
