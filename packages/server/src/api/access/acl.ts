@@ -121,13 +121,15 @@ export type Power = Pick<Caller, 'type' | 'applicationId' | 'permissions' | 'use
  * Does `outer` allow all that `inner` does? Decides which keys a caller may see, delete and create (no privilege
  * escalation).
  */
-export function includesPower(outer: Power, inner: Power): boolean {
-  return (
-    reaches(outer, inner) &&
-    grantsInclude(outer.permissions, inner.permissions) &&
-    (outer.expiresAt === null || (inner.expiresAt !== null && inner.expiresAt <= outer.expiresAt)) &&
-    includesOrigins(outer.allowedOrigins, inner.allowedOrigins)
-  )
+export const includesPower = (outer: Power, inner: Power): boolean => excessOf(outer, inner) === undefined
+
+/** In what the inner power goes beyond the outer one: the first of these. */
+export function excessOf(outer: Power, inner: Power): 'reach' | 'permissions' | 'life' | 'origins' | undefined {
+  if (!reaches(outer, inner)) return 'reach'
+  if (!grantsInclude(outer.permissions, inner.permissions)) return 'permissions'
+  const isShorter = outer.expiresAt === null || (inner.expiresAt !== null && inner.expiresAt <= outer.expiresAt)
+  if (!isShorter) return 'life'
+  return includesOrigins(outer.allowedOrigins, inner.allowedOrigins) ? undefined : 'origins'
 }
 
 function reaches(outer: Power, inner: Power): boolean {

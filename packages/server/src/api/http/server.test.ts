@@ -127,6 +127,12 @@ describe('methods and addresses', () => {
     assert.equal(reply.status, 405)
     assert.equal(reply.headers.allow, 'GET, HEAD, POST, OPTIONS')
     assert.equal((await app.call('PATCH', '/api/v1/healthcheck', { body: {} })).status, 405)
+    for (const method of ['QUERY', 'PROPFIND', 'REPORT', 'TRACE']) {
+      const odd = await app.call(method, '/api/v1/healthcheck')
+      assert.equal(odd.status, 405, method)
+      assert.match(odd.body.detail, new RegExp(`^${method} is not allowed here`))
+      assert.equal((await app.call(method, '/api/v1/nowhere')).status, 404)
+    }
     assert.equal((await app.call('POST', '/api/v1/appconfig/a.key', { body: {} })).status, 405)
   })
 

@@ -78,6 +78,10 @@ export async function createServer<S>(
     trustProxy,
     bodyLimit,
     genReqId: requestIdOf,
+    rewriteUrl(raw) {
+      routeOddMethod(raw)
+      return raw.url ?? ''
+    },
     // Our own parser reads the query, because this one drops what it does not understand.
     routerOptions: { maxParamLength: maxUrlLength, querystringParser: () => ({}), ignoreTrailingSlash: true },
     http: nodeSettings,
@@ -242,6 +246,17 @@ function headerFault({ rawHeaders }: IncomingMessage): ApiError | undefined {
   return overLimit('headerCount', most, `The request has more than ${most} headers.`)
 }
 
+/** Methods that no address has, by the request. */
+const oddMethods = new WeakMap<IncomingMessage, string>()
+
+/** The router knows no route of QUERY, PROPFIND and the like: it looks for one of TRACE, which every address refuses. */
+function routeOddMethod(raw: IncomingMessage): void {
+  const { method = 'GET' } = raw
+  if (method === 'OPTIONS' || (methods as readonly string[]).includes(method)) return
+  oddMethods.set(raw, method)
+  raw.method = 'TRACE'
+}
+
 /** A known address with the wrong method is 405, and Allow says which methods it has. */
 function refuseOtherMethods(app: FastifyInstance, operations: readonly DeclaredOperation[]): void {
   for (const [url, group] of Map.groupBy(operations, routeOf)) {
@@ -251,7 +266,8 @@ function refuseOtherMethods(app: FastifyInstance, operations: readonly DeclaredO
       method: methods.filter((method) => !known.includes(method)),
       url,
       async onRequest(request) {
-        const detail = `${request.method} is not allowed here. Allowed: ${allow}.`
+        const method = oddMethods.get(request.raw) ?? request.method
+        const detail = `${method} is not allowed here. Allowed: ${allow}.`
         throw new ApiError('method_not_allowed', detail, { headers: { Allow: allow } })
       },
       handler: () => undefined,

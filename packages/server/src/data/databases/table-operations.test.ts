@@ -87,15 +87,20 @@ describe('the tables of an internal database', () => {
       assert.equal(reply.status, 200, reply.text)
       return reply.body
     }
-    const first = await publish({ tables: ['roads', 'nowhere'] })
+    const wrong = { tables: ['roads', 'raods', 'nowhere'] }
+    const refused = await app.call('POST', `${path}/${databaseId}/publish`, { key: tenant.developer, body: wrong })
+    assert.equal(refused.status, 400)
+    assert.deepEqual(
+      refused.body.errors.map((fault: { path: string }) => fault.path),
+      ['body/tables/1', 'body/tables/2'],
+    )
+    assert.match(refused.body.errors[0].message, /^"raods" is not a table that can be read\. Did you mean "roads"\?/)
+    const first = await publish({ tables: ['roads'] })
     assert.deepEqual(
       first.published.map(({ name }) => name),
       ['roads'],
     )
-    assert.deepEqual(
-      first.skipped.map(({ table, code }) => [table, code]),
-      [['nowhere', 'not_found']],
-    )
+    assert.deepEqual(first.skipped, [])
     const all = await publish({})
     assert.deepEqual(
       all.published.map(({ name }) => name),

@@ -5,7 +5,8 @@ import type { Operation } from '../../api/http/operation.ts'
 import { recordGuard } from '../../api/resource/reach.ts'
 import { getEntity, listEntities } from '../../api/resource/store.ts'
 import { raw, sql } from '../../kernel/db/sql.ts'
-import { ApiError } from '../../kernel/errors.ts'
+import { ApiError, faulty } from '../../kernel/errors.ts'
+import { unknownName } from '../../kernel/nearest-name.ts'
 import type { Connection } from '../../query/execution/connection.ts'
 import { type TableInfo, tableKinds } from '../../query/execution/introspection.ts'
 import { database } from './database.ts'
@@ -60,7 +61,7 @@ const publishedSchema = Type.Object({
     Type.Object({
       table: Type.String(),
       code: Type.String({
-        description: '`already_published`, `not_found`, `not_reached`, or why the dataset was refused',
+        description: '`already_published`, `not_reached`, or why the dataset was refused',
       }),
       message: Type.String(),
       datasetId: Type.Optional(Type.String()),
@@ -110,7 +111,7 @@ const publish = operation({
     const place = await openPlace(context, id)
     const found = await allTables(place.connection, body.schema, context.signal)
     const known = await publishedTables(context, id, place.connection)
-    const { tables, absent } = chooseTables(found, body.tables, place.connection.schema)
+    const tables = chooseTables(found, body.tables, place.connection.schema)
     const { request, caller, signal, services } = context
     const make = async ({ schema, name, source, comment: description }: TableInfo): Promise<Made> => {
       const title = schema === place.connection.schema ? name : `${schema}.${name}`
@@ -119,8 +120,7 @@ const publish = operation({
       const made = await services.createDataset({ request, caller, scope, signal }, body)
       return { datasetId: String((made.body as { id: string }).id), name: title }
     }
-    const answer = await publishAll(tables, known, make, context.signal)
-    return { body: { ...answer, skipped: [...answer.skipped, ...absent.map(notFound)] } }
+    return { body: await publishAll(tables, known, make, context.signal) }
   },
 })
 
@@ -190,22 +190,27 @@ const refused =
     return { code: error.code, message: error.message }
   }
 
-const notFound = (table: string): Answer['skipped'][number] => ({
-  table,
-  code: 'not_found',
-  message: 'There is no table of this name that the user of the database may read.',
-})
-
-/** The tables that are meant; and the names that mean none. */
+/** The tables that are meant; 400 where a name means none, before any dataset is made. */
 function chooseTables(found: readonly TableInfo[], names: readonly string[] | undefined, ownSchema: string) {
-  if (!names) return { tables: found, absent: [] }
+  if (!names) return found
   const byName = new Map<string, TableInfo>()
   for (const table of found) {
     byName.set(`${table.schema}.${table.name}`, table).set(table.source, table)
     if (table.schema === ownSchema) byName.set(table.name, table)
   }
-  const tables = new Set(names.flatMap((name) => byName.get(name) ?? []))
-  return { tables: [...tables], absent: [...new Set(names.filter((name) => !byName.has(name)))] }
+  const faults = names.flatMap((name, index) =>
+    byName.has(name)
+      ? []
+      : [
+          {
+            path: `body/tables/${index}`,
+            code: 'invalid',
+            message: unknownName('a table that can be read', name, byName.keys()),
+          },
+        ],
+  )
+  if (faults.length > 0) throw faulty(faults)
+  return [...new Set(names.flatMap((name) => byName.get(name) ?? []))]
 }
 
 async function openPlace(

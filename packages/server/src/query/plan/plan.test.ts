@@ -44,3 +44,24 @@ test('a name is sorted, grouped or made distinct by once', () => {
   const orders = parsePlan({ attributes: ['pop', 'pop as again'], order: ['pop', 'again'] }, attributes).order
   assert.equal(orders.length, 2, 'under two names it stands twice')
 })
+
+test('all parts of a query that are wrong are named at once', () => {
+  const pathsOf = (query: Parameters<typeof parsePlan>[0]): string[] => {
+    try {
+      parsePlan(query, attributes)
+    } catch (error) {
+      return error instanceof ApiError ? error.faults.map(({ path }) => path) : []
+    }
+    return []
+  }
+  const wrong = { attributes: ['popp', 'sum(popp) as total'], where: { pup: 1 }, group: ['x'], distinct: ['y'] }
+  assert.deepEqual(pathsOf({ ...wrong, order: ['-pop', 'pap', 'total'], sample: { percentage: 0 } }).toSorted(), [
+    'body/attributes/0',
+    'body/attributes/1',
+    'body/distinct/0',
+    'body/group/0',
+    'body/order/1',
+    'body/sample/percentage',
+    'body/where/pup',
+  ])
+})

@@ -1,6 +1,6 @@
 // Query plans: the validated form of a dataset query, and the parser for it.
 import { fitsIdentifier, maxIdentifierBytes } from '../../kernel/db/identifier.ts'
-import { type ApiError, FaultCollector, invalid } from '../../kernel/errors.ts'
+import { type ApiError, FaultCollector, invalid, maxFaults } from '../../kernel/errors.ts'
 import { unknownName } from '../../kernel/nearest-name.ts'
 import { parseFilterIn } from '../filter/filter-language.ts'
 import { allOf, type Filter } from '../filter/filter-tree.ts'
@@ -112,6 +112,7 @@ export function parsePlan(query: QueryRequest, attributes: Attributes, paths = b
   const grouped = eachOnce('group', attribute, ({ name }) => name)
   const distinct = eachOnce('distinct', attribute, ({ name }) => name)
   const sample = query.sample && faults.attempt(() => parseSample(query.sample, paths.sample))
+  if (faults.size > 0) findOrderFaults(query, attributes, paths, faults)
   faults.finish()
   const group = query.group && grouped
   const columns = named.length > 0 ? named : allColumns(attributes, group)
@@ -135,6 +136,19 @@ export function parsePlan(query: QueryRequest, attributes: Attributes, paths = b
     sample,
     limit: query.limit,
     offset: query.offset ?? 0,
+  }
+}
+
+/**
+ * The faults of an order beside those of other parts, so that they are told at once: names that are neither attributes nor
+ * mentioned in a column, which may be the one that is at fault.
+ */
+function findOrderFaults(query: QueryRequest, attributes: Attributes, paths: QueryPaths, faults: FaultCollector): void {
+  const mentioned = (query.attributes ?? []).join('\n')
+  for (const [index, text] of (query.order ?? []).slice(0, maxFaults).entries()) {
+    const name = text.replace(/^-/, '')
+    if (attributes.has(text) || attributes.has(name) || mentioned.includes(name)) continue
+    faults.attempt(() => attributeNamed(attributes, name, paths.of('order', index)))
   }
 }
 

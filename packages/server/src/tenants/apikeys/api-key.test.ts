@@ -102,10 +102,15 @@ describe('minting', () => {
     assert.equal((await attempt({ ...inside, type: 'master' })).status, 401)
     assert.equal((await attempt({ ...inside, permissions: { styles: { write: '*' } } })).status, 401)
     assert.equal((await attempt({ ...inside, permissions: all })).status, 401)
-    assert.equal((await attempt({ ...inside, expiresAt: '2101-01-01T00:00:00Z' })).status, 401)
-    assert.equal((await attempt({ ...inside, expiresAt: undefined })).status, 401)
+    for (const expiresAt of ['2101-01-01T00:00:00Z', undefined]) {
+      const { status, body } = await attempt({ ...inside, expiresAt })
+      assert.equal(status, 401)
+      assert.match(body.detail, /^A key cannot outlive .* at the latest 2100-01-01T00:00:00\.000Z\.$/)
+    }
     assert.equal((await attempt({ ...inside, allowedOrigins: undefined })).status, 401)
-    assert.equal((await attempt({ ...inside, allowedOrigins: ['https://b.example'] })).status, 401)
+    const elsewhere = await attempt({ ...inside, allowedOrigins: ['https://b.example'] })
+    assert.equal(elsewhere.status, 401)
+    assert.match(elsewhere.body.detail, /give allowedOrigins, of https:\/\/a\.example\.$/)
   })
 
   test('inclusion is by meaning: all levels one by one are the same as *', async () => {

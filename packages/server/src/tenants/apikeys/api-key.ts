@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import Type, { type TSchema } from 'typebox'
-import { denied, includesPower, keyTypes, type Power, type Scope } from '../../api/access/acl.ts'
+import { denied, excessOf, keyTypes, type Power, type Scope } from '../../api/access/acl.ts'
 import { fingerprintOf } from '../../api/access/audit-trail.ts'
 import { isUuid } from '../../api/access/credentials.ts'
 import { publicPermissions } from '../../api/access/first-permissions.ts'
@@ -25,6 +25,7 @@ import { readUserReference, userReference } from '../../api/resource/user-id.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import { invalid } from '../../kernel/errors.ts'
+import { shortList } from '../../kernel/nearest-name.ts'
 import { permissionsSchema, readPermissions } from './permissions.ts'
 import { openKey, sealKey } from './sealed-key.ts'
 
@@ -88,12 +89,22 @@ export const apiKey = defineResource({
     const isOwnUser = userId === scope.ownerId || userId === scope.caller.bearer?.userId
     if (userId !== null && !isOwnUser) await demandPowerOfUser(db, scope, userId)
     const power = readPower({ ...values, userId }, applicationId)
-    if (!includesPower(scope.caller, power))
-      throw denied('A key can only create keys that grant no more than it grants itself.')
+    const excess = excessOf(scope.caller, power)
+    if (excess) throw denied(refusals[excess](scope.caller))
     // PostgreSQL does not read every zone that RFC 3339 can write.
     return { ...values, userId, expiresAt: power.expiresAt?.toISOString() ?? null }
   },
 })
+
+const grantsMore = (): string => 'A key can only create keys that grant no more than it grants itself.'
+const refusals: Readonly<Record<NonNullable<ReturnType<typeof excessOf>>, (minter: Power) => string>> = {
+  reach: grantsMore,
+  permissions: grantsMore,
+  life: ({ expiresAt }) =>
+    `A key cannot outlive the key or token that creates it: give expiresAt, at the latest ${expiresAt?.toISOString()}.`,
+  origins: ({ allowedOrigins }) =>
+    `A key cannot be used from more origins than the key that creates it: give allowedOrigins, of ${shortList(allowedOrigins ?? [])}.`,
+}
 
 const removal: Removal = {
   async prepare({ entity: { id }, scope }, { db }) {

@@ -109,6 +109,21 @@ test('Discord gets the addresses in a text as they are, and the rest without mar
   assert.ok(say('https://a_b '.repeat(500)).length <= 4_096)
 })
 
+test('a text that is too long ends before an address rather than inside it', () => {
+  const link = 'https://example.org/a_long/address?of=a&page=1'
+  const say = (message: string): string =>
+    bodyOf('discord', { url }, { severity: 'info', message }).embeds[0].description as string
+  for (let room = 0; room < link.length + 3; room++) {
+    const text = `${'x'.repeat(1_998 - room)} ${link} and more`
+    const said = say(text)
+    assert.equal(said, room >= link.length ? said : `${'x'.repeat(1_998 - room)} …`, `${room}`)
+    assert.ok(!said.includes('http') || said.includes(`<${link}>`), said.slice(-80))
+  }
+  assert.equal(say(`https://example.org/${'a'.repeat(3_000)}`).length <= 4_096, true)
+  const title = `See ${link}`
+  assert.equal(bodyOf('discord', { url }, { severity: 'info', title }).embeds[0].title, title)
+})
+
 test('an address in a text arrives as it is written, in every service', () => {
   for (const link of links) {
     const message: Message = { severity: 'info', message: `See ${link} now, @everyone` }

@@ -13,6 +13,15 @@ export function changeAroundUrls(text: string, change: (part: string) => string,
   return changed + change(text.slice(end))
 }
 
+/** Where the URL begins that a cut at this place would cut in two; undefined where none would be. */
+export function urlStartBefore(text: string, cut: number): number | undefined {
+  for (const { 0: found, index } of text.matchAll(address)) {
+    if (index >= cut) return undefined
+    if (index + withoutPunctuation(found).length > cut) return index
+  }
+  return undefined
+}
+
 /** Punctuation after a URL belongs to the sentence, and so does a bracket that was not opened in it. */
 function withoutPunctuation(found: string): string {
   const opened = found.split('(').length - 1

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { freeRecord } from '../../api/http/input/bounded-schemas.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { changeAroundUrls } from './escape-around-urls.ts'
+import { changeAroundUrls, urlStartBefore } from './escape-around-urls.ts'
 import { readUrl } from './url-setting.ts'
 
 export const severities = ['info', 'success', 'warning', 'error'] as const
@@ -75,10 +75,11 @@ export function textOf({ message, title, url, data }: Message): string {
   return title === undefined && url !== undefined ? url : ''
 }
 
-/** At most so many UTF-16 units, without cutting a character in two. */
+/** At most so many UTF-16 units, without cutting a character in two, or a URL, half of which leads elsewhere. */
 export function shorten(text: string, max: number): string {
   if (text.length <= max) return text
-  return `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`
+  const end = urlStartBefore(text, max - 1) || max - 1
+  return `${text.slice(0, end).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
 /** Defuses mentions of everybody, without a visible change. */

@@ -20,7 +20,7 @@ export const discord: ContactPointDriver = {
     const { title, severity, url: link } = message
     const text = changeAroundUrls(shorten(textOf(message), 2_000), escaped, (address) => `<${address}>`)
     const embed = {
-      ...(title && { title: shorten(escaped(shorten(title, 128)), 256) }),
+      ...(title && { title: shorten(changeAroundUrls(shorten(title, 128), escaped), 256) }),
       ...(text && { description: text }),
       // The title is what it would be a link of.
       ...(link && (title ? { url: link } : { description: [text, `<${link}>`].filter(Boolean).join('\n') })),
