@@ -101,7 +101,7 @@ function choosePlan(): Plan {
   const leftOut: string[] = []
   if (chosen.checks && !chosen.postgres && !chosen.embedded) return { onPostgres: [], onEmbedded: [], leftOut }
   if (runsBoth && patterns.length > 0) return { onPostgres: files, onEmbedded: files.filter(canUseBoth), leftOut }
-  if (runsBoth) return planOf(files, chosen.all ? 'all' : 'main', changed)
+  if (runsBoth) return planOf(files, chosen.all ? 'all' : 'main', chosen.since === undefined ? undefined : changed)
   const onEmbedded = chosen.postgres ? files.filter(canUseBoth) : files
   return { onPostgres: chosen.postgres ? files : [], onEmbedded: chosen.embedded ? onEmbedded : [], leftOut }
 }

@@ -88,10 +88,13 @@ describe('on PostgreSQL', () => {
       return row?.n ?? 0
     }
     const gate = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
     const held = maps.app.db.transaction(async (tx) => {
       await tx.query(sql`UPDATE ${ident(maps.schema, 'held')} SET n = n`)
+      locked.resolve()
       await gate.promise
     })
+    await locked.promise
     const socket = connect((maps.app.http.server.address() as AddressInfo).port, '127.0.0.1')
     await once(socket, 'connect')
     const body = '{"n":2}'
