@@ -106,11 +106,11 @@ export function clientTypes(openApiDocument: string): string {
   const { paths, components } = JSON.parse(openApiDocument) as Document
   const declarations = new Map<string, string>()
   const declare = (name: string, type: string): unknown => declarations.set(names[name] ?? name, type)
-  for (const [name, schema] of Object.entries(components.schemas)) declare(name, typeOf(schema))
+  for (const [name, schema] of Object.entries(components.schemas)) if (!isBody(name)) declare(name, typeOf(schema))
   const operations = Object.values(paths).flatMap((path) => Object.values(path))
   for (const operation of operations.filter(({ operationId }) => !passedOver.test(operationId))) {
     declareParameters(operation, declarations, declare)
-    declareBody(operation, operations, declare)
+    declareBody(operation, { operations, bodies: components.schemas }, declare)
     declareAnswer(operation, declare)
   }
   return [heading, ...[...declarations].map(([name, type]) => declaration(name, type))].join('\n')
@@ -141,10 +141,20 @@ function declareParameters(operation: ApiOperation, known: ReadonlyMap<string, s
   declare(shared && !known.has(shared) ? shared : `${pascal(operationId)}Params`, type)
 }
 
-function declareBody(operation: ApiOperation, all: readonly ApiOperation[], declare: Declare): void {
+/** A component that is the body of one operation: here it is named by its operation. */
+const isBody = (name: string): boolean => /Body$/.test(name)
+
+interface Declared {
+  readonly operations: readonly ApiOperation[]
+  readonly bodies: Readonly<Record<string, Schema>>
+}
+
+function declareBody(operation: ApiOperation, { operations: all, bodies }: Declared, declare: Declare): void {
   const { operationId, requestBody } = operation
-  const schema = schemaOf(requestBody)
-  if (!schema?.properties) return
+  const written = schemaOf(requestBody)
+  const name = written?.$ref?.replace(/^.*\//, '') ?? ''
+  const schema = isBody(name) ? bodies[name] : written
+  if (schema?.type !== 'object' || !schema.properties) return
   const [, prefix, verb = ''] = /^(.*)\.(\w+)$/.exec(operationId) ?? []
   const record = verbs[verb] && recordOf(all, `${prefix}.create`)
   if (!record) return void declare(`${pascal(operationId)}Body`, typeOf(schema))

@@ -46,7 +46,11 @@ const long: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['external-overviews.test.ts'],
   ],
-  'published packages and pages': ['installed-packages.test.ts', 'reference-pages.test.ts', 'system-tests/docs.test.ts'],
+  'published packages and pages': [
+    'installed-packages.test.ts',
+    'reference-pages.test.ts',
+    'system-tests/docs.test.ts',
+  ],
 }
 
 export interface Plan {

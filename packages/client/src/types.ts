@@ -1029,7 +1029,7 @@ export interface PublicationResult {
   }[]
   skipped: {
     table: string
-    /** `already_published`, `not_found`, `not_reached`, or why the dataset was refused */
+    /** `already_published`, `not_reached`, or why the dataset was refused */
     code: string
     message: string
     datasetId?: string
@@ -1461,8 +1461,6 @@ export interface ContactPointCreate {
   /** What the driver needs. Secrets are not returned; one that is left out stays, null removes it. */
   settings: JsonObject
   enabled?: boolean
-  /** Set by the service, from the secrets in settings */
-  secrets?: null
 }
 
 export interface ContactPointUpdate {
@@ -1475,8 +1473,6 @@ export interface ContactPointUpdate {
   /** What the driver needs. Secrets are not returned; one that is left out stays, null removes it. */
   settings: JsonObject
   enabled?: boolean
-  /** Set by the service, from the secrets in settings */
-  secrets?: null
 }
 
 export type ContactPointPatch = MergePatch<ContactPointUpdate>

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Caller, Scope } from '../../api/access/acl.ts'
-import { createEventStream, eventStreamHeaders } from '../../api/http/answers/event-stream.ts'
+import { createEventStream, eventSchema, eventStreamHeaders } from '../../api/http/answers/event-stream.ts'
 import type { Answer, Operation } from '../../api/http/operation.ts'
 import { hasLeft } from '../../api/http/request-signal.ts'
 import { createRecordCache, type RecordCache } from '../../api/resource/record-cache.ts'
@@ -84,7 +84,7 @@ export const invokeOperations: readonly Operation<AgentServices>[] = [
     success: {
       status: 200,
       description: 'The events',
-      schema: Type.String(),
+      schema: eventSchema(['start', 'delta', 'done', 'error']),
       contentType: 'text/event-stream',
       headers: ['X-Invocation-Id'],
     },

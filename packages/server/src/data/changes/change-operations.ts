@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Scope } from '../../api/access/acl.ts'
-import { eventStreamHeaders } from '../../api/http/answers/event-stream.ts'
+import { eventSchema, eventStreamHeaders } from '../../api/http/answers/event-stream.ts'
 import { type Answer, type Operation, operationUsing } from '../../api/http/operation.ts'
 import { hasLeft } from '../../api/http/request-signal.ts'
 import type { RecordCache } from '../../api/resource/record-cache.ts'
@@ -43,7 +43,12 @@ export const changeOperations: readonly Operation<ChangeServices>[] = [
       '`ready` has `scope: "graticule"`.',
     access: { class: 'datasets', level: 'execute' },
     query: Type.Object({ lastEventId }),
-    success: { status: 200, description: 'The events', schema: Type.String(), contentType: 'text/event-stream' },
+    success: {
+      status: 200,
+      description: 'The events',
+      schema: eventSchema(['ready', 'change', 'reset', 'error']),
+      contentType: 'text/event-stream',
+    },
     failures: [409, 429],
     async handle(context, { params: { id }, query }) {
       const { datasetCache, listenerSlots } = context.services

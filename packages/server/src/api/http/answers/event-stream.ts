@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import Type, { type TObject } from 'typebox'
 
 /** Server-Sent Events with back-pressure. */
 export type EventStream = {
@@ -24,6 +25,14 @@ export const eventStreamHeaders = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 }
+
+/** One event of a stream, for the documents. `data` are JSON. */
+export const eventSchema = (names: readonly string[]): TObject =>
+  Type.Object({
+    event: Type.Enum([...names]),
+    id: Type.Optional(Type.String()),
+    data: Type.String({ contentMediaType: 'application/json' }),
+  })
 
 const roomBytes = 16_384
 

@@ -84,8 +84,8 @@ function describe(operation: DeclaredOperation, schemas: Json): Json {
       requestBody: {
         required: true,
         content: {
-          [method === 'PATCH' ? 'application/merge-patch+json' : 'application/json']: contentOf(body, schemas),
-          ...(method === 'PATCH' && { 'application/json': contentOf(body, schemas) }),
+          [method === 'PATCH' ? 'application/merge-patch+json' : 'application/json']: bodyOf(operation, body, schemas),
+          ...(method === 'PATCH' && { 'application/json': bodyOf(operation, body, schemas) }),
           ...Object.fromEntries(
             readsText.map((type) => [type, { schema: { type: 'string', ...boundedBy('bodyBytes') } }]),
           ),
@@ -157,6 +157,12 @@ function otherResponse(status: number, ownFailure: DeclaredOperation['ownFailure
   return { description, content: { ...(content as Json), 'application/json': { schema: plain(ownFailure.schema) } } }
 }
 
+/**
+ * A stream of events has no schema of the whole, which a client would wait for the end of. `x-item-schema` has that of an event,
+ * as OpenAPI 3.2 has it in `itemSchema`.
+ */
+const isStream = (contentType: string | undefined): boolean => contentType === 'text/event-stream'
+
 const binary = { type: 'string', contentEncoding: 'binary' }
 
 function responsesOf(operation: DeclaredOperation, schemas: Json): Json {
@@ -172,7 +178,9 @@ function responsesOf(operation: DeclaredOperation, schemas: Json): Json {
     ...(success.headers && { headers }),
     ...(success.schema && {
       content: {
-        [success.contentType ?? 'application/json']: { schema: reference(success.schema, schemas) },
+        [success.contentType ?? 'application/json']: isStream(success.contentType)
+          ? { 'x-item-schema': plain(success.schema) }
+          : { schema: reference(success.schema, schemas) },
         ...Object.fromEntries((success.fileTypes ?? []).map((type) => [type, { schema: binary }])),
       },
     }),
@@ -183,6 +191,31 @@ function responsesOf(operation: DeclaredOperation, schemas: Json): Json {
     ...(conditions(operation)[0]?.name === 'If-None-Match' && { 304: { description: 'Not changed since' } }),
     ...Object.fromEntries([...statuses].sort().map((status) => [status, otherResponse(status, ownFailure)])),
   }
+}
+
+/** Under a name of its own, where it has no title: generators would give each media type of one body the same made-up name. */
+function bodyOf({ id }: DeclaredOperation, body: TSchema, schemas: Json): Json {
+  const { schema, ...example } = contentOf(body, schemas)
+  if (Object.hasOwn(schema as Json, '$ref')) return { schema, ...example }
+  const name = `${id.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}Body`
+  schemas[name] ??= withoutNulls(oneOrMany(schema as Json))
+  return { schema: { $ref: `#/components/schemas/${name}` }, ...example }
+}
+
+/** Either an object or a list of such is of two types: generators make programs of a choice between them that no compiler takes. */
+function oneOrMany({ anyOf, ...rest }: Json): Json {
+  if (!Array.isArray(anyOf)) return rest
+  const [one, many] = ['object', 'array'].map((type) => anyOf.find((part) => part.type === type))
+  return one && many && anyOf.length === 2
+    ? { ...one, ...many, ...rest, type: ['object', 'array'] }
+    : { anyOf, ...rest }
+}
+
+/** Without fields that can only be null, which no generator has a type for: nobody sends them. */
+function withoutNulls({ properties, ...rest }: Json): Json {
+  if (!properties) return rest
+  const sent = Object.entries(properties as Record<string, Json>).filter(([, { type }]) => type !== 'null')
+  return { ...rest, properties: Object.fromEntries(sent) }
 }
 
 function contentOf(schema: TSchema, schemas: Json): Json {
