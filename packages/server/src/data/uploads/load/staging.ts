@@ -16,6 +16,7 @@ import type { TablePlan } from './table-plan.ts'
 import type { Target } from './target.ts'
 import { withTemporarySrid } from './temporary-srid.ts'
 import { transformInBatches } from './transform-batches.ts'
+import { isBeyondAntimeridian } from './wrap-longitudes.ts'
 
 /** A staging table, not visible to users. */
 export type StagedTable = {
@@ -182,7 +183,8 @@ export async function extentOf(staged: StagedTable): Promise<Extent | undefined>
   const { geometry, layer } = staged.plan
   if (!geometry) return undefined
   const { source, target } = geometry.places
-  if (source === target && target === 4326 && layer.extent) return layer.extent
+  const isKept = source === target && target === 4326 && layer.extent && !isBeyondAntimeridian(layer.extent)
+  if (isKept) return layer.extent
   const box = sql`ST_SetSRID(ST_Extent(${ident(geometryColumn)})::geometry, ${raw(String(target))})`
   const dense = sql`ST_Segmentize(box, greatest(ST_XMax(box) - ST_XMin(box), ST_YMax(box) - ST_YMin(box)) / 20 + 1e-9)`
   const degrees = target === 4326 ? raw('box') : sql`ST_Transform(${dense}, 4326)`

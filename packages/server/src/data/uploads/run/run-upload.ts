@@ -27,10 +27,11 @@ import {
 } from '../load/staging.ts'
 import { planTable, rowsRequest } from '../load/table-plan.ts'
 import type { Target } from '../load/target.ts'
+import { wrapLongitudes } from '../load/wrap-longitudes.ts'
 import { type Publishable, publish } from '../publish/publish.ts'
 import type { FileSummary } from '../reader-process/reader-messages.ts'
 import type { ReaderProcess } from '../reader-process/reader-process.ts'
-import { ReadFault, type ScannedLayer } from '../readers/reader.ts'
+import { ReadFault, type ScannedLayer, type Warning } from '../readers/reader.ts'
 import { createProgress, type UploadProgress } from '../record/progress.ts'
 import { UploadFault } from '../record/upload-fault.ts'
 import type { ClaimedUpload, LayerWarning } from '../record/upload-state.ts'
@@ -154,13 +155,18 @@ async function runLayers(
     await createStaging(table)
     return copyRows(table, reader.encode(rowsRequest(table.plan), at))
   }
-  const tables = guessed?.isLoaded ? planned : await each('loading', planned, load)
+  const loaded = guessed?.isLoaded ? planned : await each('loading', planned, load)
   await reader.end()
-  await each('transforming', tables, transform)
-  await each('indexing', tables, async (table) => {
-    const found = await indexTable(table)
-    run.warnings.push(...found.map((warning) => ({ ...warning, ...placed(table.plan.layer, tables.length) })))
+  const warn = ({ plan: { layer } }: StagedTable, warnings: readonly Warning[]): void => {
+    run.warnings.push(...warnings.map((warning) => ({ ...warning, ...placed(layer, loaded.length) })))
+  }
+  const tables = await each('transforming', loaded, async (table) => {
+    const { staged, warnings } = await wrapLongitudes(table)
+    warn(table, warnings)
+    await transform(staged)
+    return staged
   })
+  await each('indexing', tables, async (table) => warn(table, await indexTable(table)))
   const published = await each('publishing', tables, (staged) =>
     describe(parts, upload, { staged, layers: tables.length, replaced }),
   )

@@ -85,7 +85,7 @@ export function demandFewSkipped(skipped: SkippedRows, kept: number, rules: RowR
   )
 }
 
-/** A map around the antimeridian may go on beyond 180. */
+/** A map around the antimeridian may go on beyond 180: what does is moved into -180 … 180 later. */
 const mostLongitude = 360
 const mostLatitude = 90
 
@@ -100,7 +100,7 @@ export function outsideDegrees(
   }
   if (west >= -mostLongitude && east <= mostLongitude) return undefined
   const value = east > mostLongitude ? east : west
-  return { axis: 'x', value, problem: 'is not a longitude: it is outside -180 … 180' }
+  return { axis: 'x', value, problem: `is not a longitude: it is outside -${mostLongitude} … ${mostLongitude}` }
 }
 
 /** The same without the details, for every row. The box of an empty geometry is inside: it is infinite the other way round. */

@@ -1,0 +1,52 @@
+/**
+ * Moves geometries in degrees that go on beyond the antimeridian, such as those of a grid from 0 to 360, to where everybody
+ * looks for them: into -180 … 180. Lines and areas that cross it are cut there, as RFC 7946 says.
+ */
+import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import type { Extent } from '../../../query/geometry/geometry-type.ts'
+import type { Warning } from '../readers/reader.ts'
+import { geometryColumn } from './column-names.ts'
+import type { StagedTable } from './staging.ts'
+
+export const isBeyondAntimeridian = ([west, , east]: Extent): boolean => west < -180 || east > 180
+
+/** Returns the table, whose column takes several parts where single ones were cut, and a warning if rows were moved. */
+export async function wrapLongitudes(staged: StagedTable): Promise<{ staged: StagedTable; warnings: Warning[] }> {
+  const { plan, target, name } = staged
+  const unchanged = { staged, warnings: [] }
+  if (!plan.geometry || !plan.layer.extent || !isBeyondAntimeridian(plan.layer.extent)) return unchanged
+  const { source } = plan.geometry.places
+  if (!(await isGeographic(staged, source))) return unchanged
+  const [table, column] = [ident(target.schema, name), ident(geometryColumn)]
+  const [row] = await target.db.query<{ moved: number }>(sql`
+    SELECT count(*)::int4 AS moved FROM ${table} WHERE ST_XMin(${column}) < -180 OR ST_XMax(${column}) > 180`)
+  if (!row?.moved) return unchanged
+  const isSingle = /^(LineString|Polygon)Z?$/.test(plan.geometry.type)
+  const type = isSingle ? `Multi${plan.geometry.type}` : plan.geometry.type
+  const wrapped = isSingle ? sql`ST_Multi(${wrappedShape(column)})` : wrappedShape(column)
+  await target.db.query(sql`
+    ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${raw(`geometry(${type},${source})`)} USING ${wrapped}`)
+  const rows = row.moved === 1 ? 'One row has' : `${row.moved} rows have`
+  const message = `${rows} longitudes beyond 180 degrees. They were moved by 360 into -180 … 180; lines and areas were cut at the antimeridian.`
+  return {
+    staged: { ...staged, doubtful: undefined, plan: { ...plan, geometry: { ...plan.geometry, type } } },
+    warnings: [{ code: 'wrapped_longitudes', message, count: row.moved }],
+  }
+}
+
+async function isGeographic({ target }: StagedTable, srid: number): Promise<boolean> {
+  const [row] = await target.db.query<{ found: boolean }>(sql`
+    SELECT EXISTS (SELECT FROM spatial_ref_sys WHERE srid = ${srid}::int4 AND srtext ~ '^(GEOGCS|GEOGCRS)') AS found`)
+  return row?.found ?? false
+}
+
+/** Moved as a whole so that it begins inside, then cut where it goes on. Of a cut only parts of the same kind are kept. */
+function wrappedShape(column: Sql): Sql {
+  const moved = sql`ST_Translate(${column}, -360 * floor((ST_XMin(${column}) + 180) / 360), 0)`
+  const cut = sql`ST_CollectionExtract(ST_WrapX(${moved}, 180, -360), ST_Dimension(${column}) + 1)`
+  return sql`CASE
+    WHEN ${column} IS NULL OR ST_IsEmpty(${column}) OR (ST_XMin(${column}) >= -180 AND ST_XMax(${column}) <= 180) THEN ${column}
+    WHEN ST_XMax(${moved}) <= 180 THEN ${moved}
+    WHEN GeometryType(${column}) = 'GEOMETRYCOLLECTION' THEN ST_WrapX(${moved}, 180, -360)
+    ELSE ${cut} END`
+}
