@@ -6,7 +6,7 @@ import { createHeartbeat, type HeartbeatCounter, lastJob, watchThread } from './
 export type Channel = {
   send(message: unknown, transfer?: readonly Transferable[]): void
   listen(onMessage: (message: unknown) => void): void
-  /** Whether this process waits for it before it ends. */
+  /** Whether this process waits for it before it ends. Of what was killed it always waits for the end, since somebody else may too. */
   hold(isHeld: boolean): void
   /** Ends it in the middle of whatever it does. */
   kill(): void
@@ -33,14 +33,18 @@ export function startThread(
   const worker = new Worker(script, { ...options, workerData: { heartbeat, data } satisfies ThreadData })
   if (stalledMs !== undefined) watchThread(worker, heartbeat, stalledMs)
   let failure: Error | undefined
+  let isKilled = false
   worker.on('error', (error: Error) => {
     failure = error
   })
   return {
     send: (message, transfer = []) => worker.postMessage(message, [...transfer]),
     listen: (onMessage) => void worker.on('message', onMessage),
-    hold: (isHeld) => void (isHeld ? worker.ref() : worker.unref()),
-    kill: () => void worker.terminate(),
+    hold: (isHeld) => void (isHeld || isKilled ? worker.ref() : worker.unref()),
+    kill() {
+      isKilled = true
+      void worker.terminate()
+    },
     ended: new Promise((resolve) => {
       worker.once('exit', (code) => resolve(failure ?? new Error(`The thread ended with code ${code}.`)))
     }),
@@ -50,17 +54,19 @@ export function startThread(
 }
 
 export function processChannel(child: ChildProcess): Channel {
+  let isKilled = false
   return {
     // What could not be sent is answered by the end of the process.
     send: (message) => void child.send(message as object, () => undefined),
     listen: (onMessage) => void child.on('message', onMessage),
     hold(isHeld) {
       for (const one of [child, child.channel]) {
-        if (isHeld) one?.ref()
+        if (isHeld || isKilled) one?.ref()
         else one?.unref()
       }
     },
     kill() {
+      isKilled = true
       child.ref()
       child.kill('SIGKILL')
     },

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
-import { fork } from 'node:child_process'
+import { execFile, fork } from 'node:child_process'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { ApiError } from '../errors.ts'
 import { type Channel, processChannel, startThread } from './channel.ts'
 import { createWorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 
 const script = new URL('../../../testing/pool-worker.ts', import.meta.url)
+const killAndWait = fileURLToPath(new URL('../../../testing/kill-and-wait.ts', import.meta.url))
 const kinds = {
   thread: (): Channel => startThread(script),
   process: (): Channel => processChannel(fork(script, { serialization: 'advanced', execArgv: [] })),
@@ -107,6 +110,11 @@ for (const [kind, startWorker] of Object.entries(kinds)) {
       await Promise.all(waiting)
       assert.deepEqual(order, ['other', 'greedy'])
       greedy.catch(() => undefined)
+    })
+
+    test('a process that killed its last worker waits for its end, whatever the worker still answers', async () => {
+      const { stdout } = await promisify(execFile)(process.execPath, [killAndWait, kind])
+      assert.equal(stdout, 'ended\n')
     })
 
     test('an idle worker ends, and closing ends all that is under way', async () => {
