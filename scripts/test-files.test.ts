@@ -2,11 +2,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allTestFiles, batchesOf, selectFiles } from './test-files.ts'
 
-const all = ['packages/server/src/tiles/tiles.test.ts', 'packages/server/src/data/uploads/record/upload.test.ts']
+const [here, near] = ['scripts/test-files.test.ts', 'scripts/test-tiers.test.ts']
+const all = [here, near]
 
 test('a pattern that is a part of a path selects the files that have it, the others are names of tests', () => {
   assert.deepEqual(selectFiles([], all), { files: all, names: [] })
-  assert.deepEqual(selectFiles(['uploads/', 'cancelled'], all), { files: [all[1]], names: ['cancelled'] })
+  assert.deepEqual(selectFiles(['test-tiers'], all), { files: [near], names: [] })
+  const name = 'looks like a .* and is none'
+  assert.deepEqual(selectFiles([name], all), { files: [here], names: [name] })
+  assert.deepEqual(selectFiles(['test-files', name], all), { files: [here], names: [name] })
+})
+
+test('a name that no test of the chosen files has is refused before a file runs', () => {
+  // Put together, because a text of this file is not the name of a test.
+  const absent = ['cancelled', 'by', 'nobody'].join(' ')
+  assert.throws(() => selectFiles([absent], all), /nor has the name of a test in 2 files/)
+  assert.throws(() => selectFiles(['test-tiers', 'looks like a path'], all), /nor has the name of a test in 1 files/)
+  assert.throws(() => selectFiles(['deepEqual'], all), /nor has the name of a test/)
+  assert.throws(() => selectFiles(['('], all), /no regular expression/)
 })
 
 test('a pattern that looks like a path and is none is refused, and does not become the name of a test', () => {

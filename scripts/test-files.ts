@@ -11,15 +11,45 @@ export const allTestFiles = (): string[] =>
     },
   ).sort()
 
-// A pattern is a part of a path or, where no path has it, a regular expression on the names of tests. What looks like a path is
-// never taken for a name: all files would run to find that no test is called so.
+// A pattern is a part of a path or, where no path has it, a regular expression on the names of tests. One that no source has is refused at
+// once: all files would run to find that no test is called so, and those that start a server at their top would not end.
 export function selectFiles(patterns: readonly string[], all: readonly string[]): { files: string[]; names: string[] } {
   const isPath = (pattern: string) => all.some((file) => file.includes(pattern))
   const paths = patterns.filter(isPath)
   const names = patterns.filter((pattern) => !isPath(pattern))
-  const unknown = names.find((name) => /\/|\.tsx?$/.test(name))
-  if (unknown !== undefined) throw new Error(`No test file has ${JSON.stringify(unknown)} in its path.`)
-  return { files: all.filter((file) => paths.length === 0 || paths.some((path) => file.includes(path))), names }
+  const mistaken = names.find((name) => /\/|\.tsx?$/.test(name))
+  if (mistaken !== undefined) throw new Error(`No test file has ${JSON.stringify(mistaken)} in its path.`)
+  const inPaths = all.filter((file) => paths.length === 0 || paths.some((path) => file.includes(path)))
+  if (names.length === 0) return { files: inPaths, names }
+  return { files: [...new Set(names.flatMap((name) => filesWithTest(name, inPaths)))].sort(), names }
+}
+
+function filesWithTest(name: string, files: readonly string[]): string[] {
+  const pattern = patternOf(name)
+  const matching = files.filter((file) => testNames(file).some((text) => pattern.test(text)))
+  if (matching.length > 0) return matching
+  throw new Error(
+    `No path has ${JSON.stringify(name)}, nor has the name of a test in ${files.length} files. Of a name that is put together, such as \`\${kind} ends\`, give a part that stands in the source.`,
+  )
+}
+
+function patternOf(name: string): RegExp {
+  try {
+    return new RegExp(name)
+  } catch (error) {
+    throw new Error(`${JSON.stringify(name)} is no path, and no regular expression: ${(error as Error).message}`)
+  }
+}
+
+const namedTest =
+  /\b(?:test|it|describe|suite)(?:\.\w+)?\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`]*)`)/g
+const computedName = /\b(?:test|it|describe|suite)(?:\.\w+)?\(\s*\w+[,.]/
+
+// As the source has them. Where a variable is the name of a test, it may be any text of the file.
+function testNames(file: string): string[] {
+  const source = readFileSync(file, 'utf8')
+  if (computedName.test(source)) return [source]
+  return [...source.matchAll(namedTest)].map(([, single, double, template]) => single ?? double ?? template ?? '')
 }
 
 // Only TEST_DATABASE_URL tells the two databases apart, so a file that cannot reach a mention of it needs none.
