@@ -47,6 +47,8 @@ const roof = ['main.ts', 'operations.ts', 'services.ts']
 
 /** What `boot/` opens and gives to the others as services, so that nobody else makes a connection. */
 const openedByBoot = ['kernel/bus', 'kernel/egress']
+/** What such a service is: a file of types, which opens nothing. */
+const typesOfOpened = ['kernel/bus/bus.ts']
 
 /** Readers of uploads run in a process that knows neither secrets nor the database. */
 const readers = 'data/uploads/readers'
@@ -84,7 +86,8 @@ const refusalOfReaders = (imported: string): string | undefined =>
     : `${readers}/ imports only ${readersMayImport.join(', ')}`
 
 function refusalBetween(from: string, to: string, imported: string): string | undefined {
-  if (from !== 'boot' && openedByBoot.some((folder) => isIn(imported, folder))) {
+  const isOpened = openedByBoot.some((folder) => isIn(imported, folder)) && !typesOfOpened.includes(imported)
+  if (from !== 'boot' && isOpened) {
     return 'it is opened by boot/ and given to others as a service'
   }
   const allowed = wings[from]?.mayImport ?? []

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Bus } from '../kernel/bus/bus.ts'
 import { constant, poll } from '../kernel/concurrency/retry.ts'
 import { unwatched, type Watch } from '../kernel/concurrency/work-watch.ts'
 import type { Db } from '../kernel/db/db.ts'
@@ -14,7 +15,6 @@ import type { Question } from './invocation/question.ts'
 import type { Tracing } from './invocation/tracing.ts'
 import type { AgentLimits } from './limits.ts'
 import { createDetachingMap } from './workers/detaching-map.ts'
-import type { ReplicaBus } from './workers/remote-runs.ts'
 import { createRemoteWorkers, type RemoteWorkers } from './workers/remote-workers.ts'
 import { startReplicaHeartbeat } from './workers/replica-heartbeat.ts'
 import { createUpgrades, type Upgrades } from './workers/websocket-upgrade.ts'
@@ -53,7 +53,7 @@ export type Agents = {
 
 export type AgentsOptions = {
   db: Db
-  bus: ReplicaBus
+  bus: Bus
   bridges: Bridges
   limits: AgentLimits
   tracing: Tracing

@@ -1,5 +1,6 @@
 /** Opens the agents service from the configuration. */
 import type { Secrets } from '../api/access/secrets/secrets.ts'
+import type { Bus } from '../kernel/bus/bus.ts'
 import type { MachineShare } from '../kernel/concurrency/machine-share.ts'
 import type { WorkWatch } from '../kernel/concurrency/work-watch.ts'
 import type { Db } from '../kernel/db/db.ts'
@@ -13,7 +14,7 @@ import { limitsOf } from './limits.ts'
 export type OpenAgentsOptions = Pick<BridgesOptions, 'stream' | 'fetchTools'> & {
   readonly db: Db
   readonly secrets: Secrets
-  readonly bus: AgentsOptions['bus']
+  readonly bus: Bus
   readonly share: MachineShare
   readonly onInvocation?: AgentsOptions['onInvocation']
   readonly works: WorkWatch

@@ -1,15 +1,7 @@
+import type { Bus } from '../../kernel/bus/bus.ts'
 import type { Offer, RunEvent, WorkerRun } from '../invocation/offer.ts'
 import type { CancelReason, Invoke } from '../protocol.ts'
 import type { Workers } from './workers.ts'
-
-/** The part of the bus between replicas that agents use. */
-export type ReplicaBus = {
-  readonly id: string
-  send(to: string, message: object): Promise<boolean>
-  post(to: string, message: object): void
-  broadcast(message: object): void
-  listen(listener: (message: unknown, from: string) => void): void
-}
 
 /** The messages between two replicas about an invocation. */
 export type RunMessage =
@@ -29,7 +21,7 @@ export type RemoteRuns = {
   lose(isStopping: boolean): void
 }
 
-type RemoteRunsOptions = { bus: ReplicaBus; workers: Workers; replicaId: string; onAbsent(): void }
+type RemoteRunsOptions = { bus: Bus; workers: Workers; replicaId: string; onAbsent(): void }
 
 const isLast = ({ t }: RunEvent): boolean => ['declined', 'lost', 'done', 'error', 'cancelled'].includes(t)
 

@@ -1,5 +1,6 @@
+import type { Bus } from '../../kernel/bus/bus.ts'
 import { type Offer, offerInTurn } from '../invocation/offer.ts'
-import { createRemoteRuns, isRunMessage, type RemoteRuns, type ReplicaBus, type RunMessage } from './remote-runs.ts'
+import { createRemoteRuns, isRunMessage, type RemoteRuns, type RunMessage } from './remote-runs.ts'
 import type { WorkerInfo, Workers } from './workers.ts'
 
 /** The messages between replicas about agents. */
@@ -33,11 +34,7 @@ const loadMs = 250
 /** Every fifth heartbeat carries the whole state, because the bus may lose a message. */
 const wholeEvery = 5
 
-export function createRemoteWorkers(
-  bus: ReplicaBus,
-  workers: Workers,
-  onStop: (invocationId: string) => void,
-): RemoteWorkers {
+export function createRemoteWorkers(bus: Bus, workers: Workers, onStop: (invocationId: string) => void): RemoteWorkers {
   const replicas = new Map<string, RemoteReplica>()
   let beats = 0
 

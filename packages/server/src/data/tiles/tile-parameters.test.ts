@@ -80,6 +80,19 @@ describe('a tile is asked for as a query is', () => {
     assert.equal((await maps.get('/tiles/basemap/0/0/0.mvt?filter[a]=1')).statusCode, 400)
   })
 
+  test('a tile that a source does not have is 404 with what it has, of the base map too', async () => {
+    const refusals = {
+      [`/tiles/${id}/0/0/0.png`]: 'This source has no png tiles. Ask for mvt or pbf or geojson.',
+      '/tiles/basemap/0/0/0.png': 'This source has no png tiles. Ask for mvt or pbf.',
+      '/tiles/basemap/0/0/0.geojson': 'This source has no geojson tiles. Ask for mvt or pbf.',
+      '/tiles/basemap/7/0/0.mvt': 'This source has tiles from zoom 0 to 6.',
+    }
+    for (const [path, detail] of Object.entries(refusals)) {
+      const answer = await maps.get(path)
+      assert.deepEqual([answer.statusCode, answer.json().detail], [404, detail], path)
+    }
+  })
+
   test('wrong parameters are the same errors', async () => {
     for (const query of [
       'filter[nope]=1',

@@ -1,6 +1,6 @@
 /** Finds where texts in the bytes of JSON end: byte by byte at first, then by native searches, which short texts are not worth. */
 
-const quote = 0x22
+export const quote = 0x22
 const backslash = 0x5c
 
 /** How far a text is read byte by byte. */
@@ -18,7 +18,7 @@ export class TextSearch {
     this.#nextBackslash = -1
   }
 
-  /** The place of the closing quote. If there is none, the length of the bytes, and one more if the last of them escapes the next. */
+  /** The offset of the closing quote. If there is none, the length of the bytes, and one more if the last of them escapes the next. */
   find(bytes: Uint8Array, begin: number): number {
     const { length } = bytes
     let far = begin + nearBytes

@@ -1,4 +1,4 @@
-/** The limits of queries, edits, exports, tiles and uploads. `limits.ts` has all others beside them. */
+/** The limits of queries, edits, exports, tiles and uploads. `limits.ts` puts the tables together. */
 import type { Limit } from './limit.ts'
 
 const mebibyte = 1_048_576

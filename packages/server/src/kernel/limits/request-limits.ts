@@ -1,4 +1,4 @@
-/** The limits of one request alone: its address, its headers, and what its body may hold. `limits.ts` has all others beside them. */
+/** The limits of one request alone: its address, its headers, and what its body may hold. `limits.ts` puts the tables together. */
 import type { Limit } from './limit.ts'
 
 const mebibyte = 1_048_576

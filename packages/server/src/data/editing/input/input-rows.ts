@@ -5,7 +5,7 @@ import type { EditTable } from '../writing/edit-table.ts'
 import { csvRows } from './csv-rows.ts'
 import type { InputCell, InputRow } from './input-row.ts'
 import { parseRow } from './parse-row.ts'
-import { findRows, type JsonPart, splitRows, wholeBody } from './split-json.ts'
+import { findRows, type JsonPart, splitRows, wholeBody } from './split-rows.ts'
 
 /** `isOne`: the body is a row and no list of rows, so the answer is a row, too. */
 export type RowsBody = {

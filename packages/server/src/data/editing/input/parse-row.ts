@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { inspectColumns } from '../../../api/http/input/json-body.ts'
 import { keepDigits } from '../../../api/resource/documents/exact-number.ts'
 import { ApiError } from '../../../kernel/errors.ts'
-import { type JsonPart, rowExpected } from './split-json.ts'
+import { type JsonPart, rowExpected } from './split-rows.ts'
 
 /** The object, or a 400. */
 export function parseRow(part: JsonPart): object {

@@ -3,30 +3,25 @@ import Type from 'typebox'
 import { noQuery } from '../../../api/http/input/query-string.ts'
 import type { Operation } from '../../../api/http/operation.ts'
 import { whenReady } from '../../../kernel/concurrency/when-ready.ts'
-import { ApiError } from '../../../kernel/errors.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
+import { checkTile } from './check-tile.ts'
 import { serveReadyTile, serveTile } from './serve-tile.ts'
 import { described } from './tile-answer.ts'
 import { tileJson } from './tile-json.ts'
-import { cacheParameters, readTile, type TileRequest, variesAddressOnly } from './tile-request.ts'
+import { cacheParameters, readExtension, readTile, type TileRequest, variesAddressOnly } from './tile-request.ts'
 import { operation, type TileServices } from './tile-services.ts'
 
 const cacheQuery = Type.Object(cacheParameters)
 
 type Params = Readonly<Record<'z' | 'x' | 'y' | 'ext', string>>
 
-function askedOf(
-  { source: { minZoom, maxZoom } }: LoadedTileSource,
-  params: Params,
-  headers: IncomingHttpHeaders,
-): TileRequest {
-  const tile = readTile(params)
-  const extension = params.ext
-  if (extension !== 'mvt' && extension !== 'pbf')
-    throw new ApiError('not_found', 'The base map has only mvt and pbf tiles.')
-  if (tile.z < minZoom || tile.z > maxZoom)
-    throw new ApiError('not_found', `There are tiles from zoom ${minZoom} to ${maxZoom}.`)
-  return { tile, extension, parameters: {}, tree: noQuery, accept: headers['accept-encoding'] }
+/** Not geojson: it would be made of the tile in a thread, and this is for people without a key. */
+const basemapForms = ['mvt', 'pbf'] as const
+
+function readRequest(loadedSource: LoadedTileSource, params: Params, headers: IncomingHttpHeaders): TileRequest {
+  const address = { tile: readTile(params), extension: readExtension(params.ext) }
+  checkTile(loadedSource, address, basemapForms)
+  return { ...address, parameters: {}, tree: noQuery, accept: headers['accept-encoding'] }
 }
 
 /** Operations of the built-in base map. Like the fonts, it is public. */
@@ -48,13 +43,13 @@ export const basemapOperations: readonly Operation<TileServices>[] = [
     handle(context, { params }) {
       const { basemap, readThrough } = context.services.tiles
       return whenReady(basemap.get(), (loadedSource) =>
-        serveTile(readThrough, loadedSource, askedOf(loadedSource, params, context.request.headers), context),
+        serveTile(readThrough, loadedSource, readRequest(loadedSource, params, context.request.headers), context),
       )
     },
     answerNow({ services: { tiles }, tree, headers }, params) {
-      const known = tiles.basemap.get()
-      if (known instanceof Promise || !variesAddressOnly(tree)) return undefined
-      return serveReadyTile(tiles.readThrough, known, askedOf(known, params, headers), { headers })
+      const loadedSource = tiles.basemap.get()
+      if (loadedSource instanceof Promise || !variesAddressOnly(tree)) return undefined
+      return serveReadyTile(tiles.readThrough, loadedSource, readRequest(loadedSource, params, headers), { headers })
     },
   }),
   operation({

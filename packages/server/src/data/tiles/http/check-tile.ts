@@ -6,14 +6,20 @@ import type { TileRequest } from './tile-request.ts'
 
 const rasterForms: Readonly<Record<string, readonly string[]>> = { jpg: ['jpg', 'jpeg'] }
 
+type Forms = readonly (string | undefined)[]
+
 /** Images are not made from vector data, nor vice versa. */
+function formsOf(loadedSource: LoadedTileSource): Forms {
+  if (isVector(loadedSource)) return ['mvt', 'pbf', 'geojson']
+  const format = loadedSource.archive?.format
+  return rasterForms[format ?? ''] ?? [format]
+}
+
 export function checkTile(
   loadedSource: LoadedTileSource,
   { tile: { z }, extension }: Pick<TileRequest, 'tile' | 'extension'>,
+  forms: Forms = formsOf(loadedSource),
 ): void {
-  const forms: readonly (string | undefined)[] = isVector(loadedSource)
-    ? ['mvt', 'pbf', 'geojson']
-    : (rasterForms[loadedSource.archive?.format ?? ''] ?? [loadedSource.archive?.format])
   if (!forms.includes(extension))
     throw new ApiError('not_found', `This source has no ${extension} tiles. Ask for ${forms.join(' or ')}.`)
   const { minZoom, maxZoom } = loadedSource.source

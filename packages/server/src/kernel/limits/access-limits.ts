@@ -1,0 +1,83 @@
+/** The limits of whoever calls: connections, requests, logins, sign-ups and sessions. `limits.ts` puts the tables together. */
+import type { Limit } from './limit.ts'
+
+export const accessLimits = {
+  connections: {
+    what: 'Open connections of clients',
+    setting: 'MAX_CONNECTIONS',
+    code: 'unavailable',
+    countedIn: 'machine',
+    countedFor: 'everybody',
+  },
+  applicationConnections: {
+    what: 'Open connections; at most three quarters of all',
+    setting: 'CONNECTIONS_PER_APPLICATION',
+    code: 'busy',
+    countedIn: 'machine',
+    countedFor: 'application',
+    isPerApplication: true,
+  },
+  requestsPerConnection: {
+    what: 'Requests over a connection',
+    setting: 'REQUESTS_PER_CONNECTION',
+    countedIn: 'process',
+    code: { instead: 'the last answer says `Connection: close`' },
+    countedFor: 'connection',
+  },
+  requestsPerSecond: {
+    what: 'Requests of a key; a tile counts a fifth, a query of a dataset four',
+    unit: 'per second',
+    setting: 'REQUESTS_PER_SECOND',
+    code: 'rate_limited',
+    countedIn: 'machine',
+    countedFor: 'key',
+    isPerApplication: true,
+  },
+  loginFailures: {
+    what: 'Failed logins of an account from an address; of an account in all, 50',
+    value: 10,
+    unit: 'per 15 min',
+    code: 'rate_limited',
+    countedIn: 'installation',
+    countedFor: 'address',
+  },
+  addressFailures: {
+    what: 'Failed logins of an application from an address; of all, 5 000',
+    value: 100,
+    unit: 'per 15 min',
+    code: 'rate_limited',
+    countedIn: 'installation',
+    countedFor: 'address',
+  },
+  signups: {
+    what: 'Sign-ups of an application from an address; of all, 50 times as many',
+    setting: 'SIGNUPS_PER_HOUR',
+    unit: 'per hour',
+    code: 'rate_limited',
+    countedIn: 'installation',
+    countedFor: 'address',
+  },
+  resetMails: {
+    what: 'Mails to replace a forgotten password',
+    value: 3,
+    unit: 'per hour',
+    code: { instead: 'no mail, and the same answer' },
+    countedIn: 'installation',
+    countedFor: 'user',
+  },
+  sessionsPerUser: {
+    what: 'Sessions, each with its refresh token',
+    setting: 'SESSIONS_PER_USER',
+    code: { instead: 'the oldest ends' },
+    countedIn: 'installation',
+    countedFor: 'user',
+    isPerApplication: true,
+  },
+  passwordsWaiting: {
+    what: 'Passwords that wait to be checked; of one application at most as many as are left for others',
+    value: 500,
+    code: 'busy',
+    countedIn: 'process',
+    countedFor: 'everybody',
+  },
+} as const satisfies Record<string, Limit>
