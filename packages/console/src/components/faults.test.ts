@@ -19,6 +19,12 @@ test('faults of the API are found by the names of the fields of an object', () =
   assert.deepEqual(faults.in(), { settings: 'must not be set', name: 'is required' })
 })
 
+test('faults of the API are found by their paths in a part of the body', () => {
+  assert.deepEqual(faults.under('settings'), [{ path: 'headers/X', message: 'must not be set' }])
+  assert.deepEqual(faults.under('name'), [{ path: '', message: 'is required' }])
+  assert.deepEqual(faults.under('set'), [])
+})
+
 test('a form knows whether its fields show all that is wrong', () => {
   assert.deepEqual(
     [faults.areOf(['name', 'settings']), faults.areOf(['name']), faultsOf([]).areOf(['name'])],

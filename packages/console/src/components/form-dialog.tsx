@@ -3,12 +3,15 @@ import { type ReactElement, type ReactNode, useId } from 'react'
 import { Button } from './button.tsx'
 import { Dialog, type DialogProps } from './dialog.tsx'
 import { ErrorNote } from './error-note.tsx'
+import type { IconName } from './icons.ts'
 import { layout } from './page.tsx'
 
 export interface FormDialogProps extends Pick<DialogProps, 'title' | 'kind' | 'onClose'> {
   children: ReactNode
   /** What the button says, and what it says while the form is being sent. */
   labels: readonly [action: string, pending: string]
+  /** Of that button. */
+  icon?: IconName | undefined
   isPending: boolean
   /** Why the form cannot be sent yet. */
   missing?: string | undefined
@@ -20,7 +23,7 @@ export interface FormDialogProps extends Pick<DialogProps, 'title' | 'kind' | 'o
 }
 
 export function FormDialog(props: FormDialogProps): ReactElement {
-  const { labels, isPending, missing, error, isCheckedHere, onSubmit, children, ...dialog } = props
+  const { labels, icon, isPending, missing, error, isCheckedHere, onSubmit, children, ...dialog } = props
   const id = useId()
   const [action, pending] = labels
   return (
@@ -30,7 +33,7 @@ export function FormDialog(props: FormDialogProps): ReactElement {
       actions={
         <>
           <Button onClick={dialog.onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={id} disabled={isPending} disabledReason={missing}>
+          <Button variant="primary" type="submit" icon={icon} form={id} disabled={isPending} disabledReason={missing}>
             {isPending ? pending : action}
           </Button>
         </>
@@ -42,6 +45,8 @@ export function FormDialog(props: FormDialogProps): ReactElement {
         noValidate={isCheckedHere}
         onSubmit={(event) => {
           event.preventDefault()
+          // In React an event also reaches the form that has opened the dialog, although the page has the dialog elsewhere.
+          event.stopPropagation()
           if (!missing && !isPending) onSubmit()
         }}
       >

@@ -4,8 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { supportedFormats } from '../../../server/src/data/uploads/readers/formats.ts'
 import { Button, IconButton } from '../components/button.tsx'
-import { Dialog } from '../components/dialog.tsx'
-import { layout } from '../components/page.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { useToast } from '../components/toast.tsx'
 import { formatBytes } from '../format.ts'
 import { useClient } from '../session/session.tsx'
@@ -46,38 +45,27 @@ function NewUploads({ state: { files, options: initial } }: NewUploadsProps): Re
     closeUploadDialog()
   }
   return (
-    <Dialog
+    <FormDialog
       title="Upload files"
       kind="wide"
-      isOpen
       onClose={closeUploadDialog}
-      actions={
-        <>
-          <Button onClick={closeUploadDialog}>Cancel</Button>
-          <Button
-            variant="primary"
-            icon="upload"
-            onClick={send}
-            disabledReason={files.length === 0 ? 'Choose a file first.' : optionsFault(options)}
-          >
-            {files.length > 1 ? `Upload ${files.length} files` : 'Upload'}
-          </Button>
-        </>
-      }
+      labels={[files.length > 1 ? `Upload ${files.length} files` : 'Upload', 'Uploading …']}
+      icon="upload"
+      isPending={false}
+      missing={files.length === 0 ? 'Choose a file first.' : optionsFault(options)}
+      onSubmit={send}
     >
-      <div className={layout.section}>
-        <FileZone />
-        <ChosenFiles files={files} />
-        <UploadOptionsForm options={options} isOne={isOne} onChange={setOptions} />
-        <p className={classes.quiet}>
-          Data in PostgreSQL need no upload:{' '}
-          <Link to="/databases/{-$databaseId}" onClick={closeUploadDialog}>
-            connect the database
-          </Link>
-          .
-        </p>
-      </div>
-    </Dialog>
+      <FileZone />
+      <ChosenFiles files={files} />
+      <UploadOptionsForm options={options} isOne={isOne} onChange={setOptions} />
+      <p className={classes.quiet}>
+        Data in PostgreSQL need no upload:{' '}
+        <Link to="/databases/{-$databaseId}" onClick={closeUploadDialog}>
+          connect the database
+        </Link>
+        .
+      </p>
+    </FormDialog>
   )
 }
 
@@ -159,21 +147,17 @@ function OptionsOfUpload({ state, jobKey }: OptionsOfUploadProps): ReactElement 
     closeUploadDialog()
   }
   return (
-    <Dialog
+    <FormDialog
       title="Options"
       kind="wide"
-      isOpen
       onClose={closeUploadDialog}
-      actions={
-        <>
-          <Button onClick={closeUploadDialog}>Cancel</Button>
-          <Button variant="primary" icon="upload" onClick={send} disabledReason={optionsFault(options)}>
-            Upload
-          </Button>
-        </>
-      }
+      labels={['Upload', 'Uploading …']}
+      icon="upload"
+      isPending={false}
+      missing={optionsFault(options)}
+      onSubmit={send}
     >
       <UploadOptionsForm options={options} isOne onChange={setOptions} />
-    </Dialog>
+    </FormDialog>
   )
 }

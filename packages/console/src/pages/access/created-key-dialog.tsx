@@ -1,4 +1,4 @@
-/** Shows a new key to copy, and offers to delete the one it replaces. */
+/** Shows a new key to copy, and offers to delete the one it replaces. No form: nothing is filled in or sent, and there is nothing to cancel. */
 import type { ReactElement } from 'react'
 import { Button } from '../../components/button.tsx'
 import { CodeBlock } from '../../components/copyable.tsx'

@@ -2,11 +2,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
 import type { Permissions } from '../../../../server/src/api/access/grants.ts'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { ErrorNote } from '../../components/error-note.tsx'
 import { Segmented, Select } from '../../components/field.tsx'
-import { layout } from '../../components/page.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
 import { useClient } from '../../session/session.tsx'
 import { mapPermissions, type Preset, presetOf, presetPermissions } from './key-draft.ts'
 import classes from './key-editor.module.css'
@@ -66,33 +63,26 @@ function MapChoice({ resources, onClose, onChoose }: MapChoiceProps): ReactEleme
       onChoose(mapPermissions(styleId, style, new Set(resources.datasets?.map(({ id }) => id)))),
   })
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <FormDialog
       title="Read one map"
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={styleId === '' || read.isPending} onClick={() => read.mutate()}>
-            Use this map
-          </Button>
-        </>
-      }
+      onClose={onClose}
+      labels={['Use this map', 'Reading …']}
+      isPending={read.isPending}
+      missing={styleId === '' ? 'There is no map to choose.' : undefined}
+      error={read.error}
+      onSubmit={() => read.mutate()}
     >
-      <div className={layout.section}>
-        <p>The key will show this map, the tiles in it and the datasets they are made of, and nothing else.</p>
-        {styles.length === 0 ? (
-          <p>There is no map that this key can see.</p>
-        ) : (
-          <Select
-            label="Map"
-            value={styleId}
-            options={styles.map(({ id, name }) => ({ value: id, label: name }))}
-            onChange={setStyleId}
-          />
-        )}
-        {read.error !== null && <ErrorNote error={read.error} />}
-      </div>
-    </Dialog>
+      <p>The key will show this map, the tiles in it and the datasets they are made of, and nothing else.</p>
+      {styles.length === 0 ? (
+        <p>There is no map that this key can see.</p>
+      ) : (
+        <Select
+          label="Map"
+          value={styleId}
+          options={styles.map(({ id, name }) => ({ value: id, label: name }))}
+          onChange={setStyleId}
+        />
+      )}
+    </FormDialog>
   )
 }

@@ -1,4 +1,7 @@
-/** Selects resources of a class by name, for one or more levels. */
+/**
+ * Selects resources of a class by name, for one or more levels. No form: Enter in the search must not end the choice, and nothing is sent,
+ * since the choice becomes a part of the form of the key.
+ */
 import { type ReactElement, useState } from 'react'
 import { type AclClass, type AclLevel, aclLevels } from '../../../../server/src/api/access/grants.ts'
 import { Button } from '../../components/button.tsx'

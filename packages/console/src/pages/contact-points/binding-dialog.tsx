@@ -1,10 +1,10 @@
 /** The dialog that binds a dataset to a webhook, or changes how it is bound. */
 import type { ContactPoint } from '@graticule/client'
 import { type ReactElement, useState } from 'react'
-import { faultOf } from '../../components/error-note.tsx'
 import { Checkbox, Select, TextArea, TextField } from '../../components/field.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import { useMay } from '../../session/session.tsx'
 import {
   type Binding,
@@ -34,7 +34,8 @@ export function BindingDialog({ point, bindings, tables, datasetId, onClose }: B
   const [draft, setDraft] = useState(() => draftOfBinding(known))
   const [wrong, setWrong] = useState<BindingFaults>({})
   const bind = useBind(point.id)
-  const faults = { ...faultsOfBinding(faultOf(bind.error).fields, bindingIndex(bindings, draft.datasetId)), ...wrong }
+  const serverFaults = useFaults(bind.error)
+  const faults = { ...faultsOfBinding(serverFaults, bindingIndex(bindings, draft.datasetId)), ...wrong }
   const change = (part: Partial<BindingDraft>) => setDraft((before) => ({ ...before, ...part }))
   const save = () => {
     const read = readDraft(draft)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { faultsOf } from '../../components/faults.ts'
 import { type Binding, describeBinding, draftOfBinding, faultsOfBinding, readDraft } from './binding-draft.ts'
 
 const binding: Binding = {
@@ -55,11 +56,11 @@ test('a box may cross the date line, but not be upside down', () => {
 })
 
 test('what the server finds wrong is shown at the field', () => {
-  const faults = [
+  const faults = faultsOf([
     { path: 'body/bindings/1/filter/deep', message: 'is no attribute' },
     { path: 'body/bindings/1/bbox', message: 'must be a box' },
     { path: 'body/bindings/0/filter', message: 'of another one' },
-  ]
+  ])
   assert.deepEqual(faultsOfBinding(faults, 1), { filter: 'deep is no attribute', bbox: 'must be a box' })
 })
 

@@ -1,5 +1,6 @@
 /** A binding of a dataset's changes to a webhook as a form holds it, its checks, and how it reads in words. */
 import type { ChangeBindings, ChangeBindingsUpdate, JsonObject } from '@graticule/client'
+import type { Faults } from '../../components/faults.ts'
 import { formatNumber } from '../../format.ts'
 
 export type Binding = ChangeBindings['bindings'][number]
@@ -85,12 +86,10 @@ function readBox(box: BindingDraft['box']): Read<[number, number, number, number
 }
 
 /** The API's faults of the binding at an index: `body/bindings/2/filter/depth` belongs to `filter`. */
-export function faultsOfBinding(faults: readonly { path: string; message: string }[], index: number): BindingFaults {
-  const place = `body/bindings/${index}/`
-  const inside = faults.filter(({ path }) => path.startsWith(place))
+export function faultsOfBinding(faults: Faults, index: number): BindingFaults {
   return Object.fromEntries(
-    inside.map(({ path, message }) => {
-      const [field = '', ...rest] = path.slice(place.length).split('/')
+    faults.under(`bindings/${index}`).map(({ path, message }) => {
+      const [field = '', ...rest] = path.split('/')
       return [field, rest.length > 0 ? `${rest.join('/')} ${message}` : message]
     }),
   )

@@ -2,11 +2,12 @@
 import type { Database, DatabaseDriver } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
-import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { ErrorNote } from '../../components/error-note.tsx'
 import { Checkbox, Select, TextField } from '../../components/field.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { Note, Skeleton } from '../../components/note.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import { useClient } from '../../session/session.tsx'
 import { createOf, type DatabaseDraft, draftOf, missingOf, newDraft, patchOf } from './database-draft.ts'
 import { DriverFields } from './driver-fields.tsx'
@@ -57,9 +58,8 @@ function LoadedForm({
   const [draft, setDraft] = useState<DatabaseDraft>(() => (stored ? draftOf(form, stored) : newDraft(form)))
   const change = (changes: Partial<DatabaseDraft>) => setDraft((old) => ({ ...old, ...changes }))
   const { mutate, isPending, error } = useSave(stored, onSaved)
-  const faults = faultOf(error).fields
-  const faultAt = (name: string) => faults.find(({ path }) => isAt(path, name))?.message
-  const isSaid = faults.length > 0 && faults.every(({ path }) => hasField(form, draft, path))
+  const faults = useFaults(error)
+  const faultAt = (name: string) => faults.at(pathOf(name))
   const choose = (next: string) => {
     const { way, values } = newDraft(drivers.find(({ name }) => name === next) ?? bareForm)
     setType(next)
@@ -73,6 +73,7 @@ function LoadedForm({
       labels={[stored ? 'Save' : 'Connect', 'Saving …']}
       isPending={isPending}
       missing={missingOf(form, draft, stored)}
+      error={faults.areOf(shownPaths(form, draft)) ? null : error}
       onSubmit={() => mutate(stored ? patchOf(form, draft, stored) : createOf(type, form, draft))}
     >
       <TextField
@@ -108,20 +109,18 @@ function LoadedForm({
         disabled={stored?.default ?? false}
         onChange={(isDefault) => change({ isDefault })}
       />
-      {error && !isSaid && <ErrorNote error={error} />}
     </FormDialog>
   )
 }
 
-/** Whether an error of the server, at `body/metadata/ssl`, is about this field, `metadata.ssl`. */
-function isAt(path: string, name: string): boolean {
-  const place = `body/${name.replaceAll('.', '/')}`
-  return path === place || path.startsWith(`${place}/`)
-}
+/** A driver names its field `metadata.ssl`, an error of the server `metadata/ssl`. */
+const pathOf = (name: string): string => name.replaceAll('.', '/')
 
-const hasField = ({ fields }: DriverForm, { way }: DatabaseDraft, path: string): boolean =>
-  ['name', 'description'].some((name) => isAt(path, name)) ||
-  fields.some((field) => (field.way ?? way) === way && isAt(path, field.name))
+const shownPaths = ({ fields }: DriverForm, { way }: DatabaseDraft): string[] => [
+  'name',
+  'description',
+  ...fields.filter((field) => (field.way ?? way) === way).map((field) => pathOf(field.name)),
+]
 
 const defaultLabel = (driver: DatabaseDriver | undefined): string =>
   driver?.isWritable === false

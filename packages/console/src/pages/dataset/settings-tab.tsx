@@ -1,10 +1,11 @@
 /** The settings of a dataset: general fields, source, metadata, tile sources, and deletion. */
 import type { Dataset } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type ReactElement, useMemo } from 'react'
+import type { ReactElement } from 'react'
 import { Button } from '../../components/button.tsx'
-import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { ErrorNote } from '../../components/error-note.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { useDataset } from './dataset.ts'
@@ -48,10 +49,8 @@ function SettingsForm({ dataset }: SettingsFormProps): ReactElement {
   const isEdited = editing !== undefined && isChanged(read, draft)
   const save = useSave(draft, () => keep({ editing: undefined }))
   const change = (values: Partial<SettingsDraft>) => keep({ editing: { read, draft: { ...draft, ...values } } })
-  const fields = useMemo(() => (save.error ? faultOf(save.error).fields : []), [save.error])
-  const errorAt = (path: string) => fields.find((fault) => fault.path === `body/${path}`)?.message
-  const faults = useMemo(() => fields.filter(({ path }) => path.startsWith('body/metadata')), [fields])
-  const props = { dataset, draft, change, errorAt }
+  const faults = useFaults(save.error)
+  const props = { dataset, draft, change, errorAt: faults.at }
   const onSave = () => isEdited && save.mutate(read)
   return (
     <form

@@ -7,8 +7,9 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactElement, useEffect, useState } from 'react'
 import { serverUrl } from '../../address.ts'
 import { Button, LinkButton } from '../../components/button.tsx'
-import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { ErrorNote } from '../../components/error-note.tsx'
 import { Note } from '../../components/note.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import { resetPageUrl, signInLink } from '../../session/account-links.ts'
 import { isGoodPassword, NewPassword, noPassword } from '../../session/new-password.tsx'
 import { signInWithPassword } from '../../session/session-store.ts'
@@ -76,16 +77,17 @@ function PasswordStep({ link }: PasswordStepProps): ReactElement {
       .catch((error) => setOutcome(isRefused(error) ? { kind: 'refused' } : { kind: 'failed', error }))
       .finally(() => setBusy(false))
   }
+  const error = outcome?.kind === 'failed' ? outcome.error : null
+  const faults = useFaults(error)
   if (outcome?.kind === 'set') return <PasswordSet link={link} error={outcome.error} />
   if (outcome?.kind === 'refused') return <AnotherLink link={link} />
-  const error = outcome?.kind === 'failed' ? outcome.error : null
   return (
     <form onSubmit={submit}>
       <p>Choose a new password for {email}. All sessions end, and this page signs you in.</p>
       {/* Tells password managers whose password it is. */}
       <input type="hidden" name="username" autoComplete="username" value={email} />
       <NewPassword value={value} error={error} onChange={setValue} />
-      {error !== null && faultOf(error).fields.length === 0 && <ErrorNote error={error} />}
+      {error !== null && faults.isEmpty && <ErrorNote error={error} />}
       <Button type="submit" variant="primary" disabled={isBusy || !isGoodPassword(value)}>
         {isBusy ? 'Saving …' : 'Save and sign in'}
       </Button>

@@ -1,23 +1,24 @@
 /** The columns of a new table. */
 import type { ReactElement } from 'react'
 import { Button, IconButton } from '../../../components/button.tsx'
+import type { Faults } from '../../../components/faults.ts'
 import { Checkbox } from '../../../components/field.tsx'
 import { type ColumnDraft, kindOf } from '../../dataset/edit/column-draft.ts'
 import { ColumnFields } from '../../dataset/edit/column-fields.tsx'
 import classes from './new-table.module.css'
-import type { ErrorAt } from './new-table-dialog.tsx'
 import { type PlacedColumn, withColumn } from './table-draft.ts'
 
 export interface ColumnListProps {
   columns: readonly PlacedColumn[]
-  errorAt: ErrorAt
+  faults: Faults
   onChange(columns: readonly PlacedColumn[]): void
 }
 
-export function ColumnList({ columns, errorAt, onChange }: ColumnListProps): ReactElement {
+export function ColumnList({ columns, faults, onChange }: ColumnListProps): ReactElement {
   const change = (index: number, changes: Partial<ColumnDraft>) =>
     onChange(columns.map((one, at) => (at === index ? { ...one, ...changes } : one)))
-  const error = errorAt('columns')
+  // Those of single columns are shown there.
+  const error = faults.under('columns').find(({ path }) => path === '')?.message
   return (
     <fieldset className={classes.columns}>
       <legend>Columns</legend>
@@ -32,7 +33,7 @@ export function ColumnList({ columns, errorAt, onChange }: ColumnListProps): Rea
             key={column.place}
             number={index + 1}
             column={column}
-            errorAt={(field) => errorAt(`columns/${index}/${field}`)}
+            errorAt={(field) => faults.at(`columns/${index}/${field}`)}
             onChange={(changes) => change(index, changes)}
             onRemove={columns.length > 1 ? () => onChange(columns.toSpliced(index, 1)) : undefined}
           />

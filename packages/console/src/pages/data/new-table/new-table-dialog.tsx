@@ -1,9 +1,10 @@
 /** The dialog that makes a table with its columns, and its dataset. Errors are shown at their fields. */
 import { ApiError } from '@graticule/client'
 import { type ReactElement, useState } from 'react'
-import { faultOf } from '../../../components/error-note.tsx'
+import type { Faults } from '../../../components/faults.ts'
 import { TextField } from '../../../components/field.tsx'
 import { FormDialog } from '../../../components/form-dialog.tsx'
+import { useFaults } from '../../../components/use-faults.ts'
 import { ColumnList } from './column-list.tsx'
 import { emptyTable, missingOf, sourceOf, type TableDraft } from './table-draft.ts'
 import { useMakeTable } from './use-make-table.ts'
@@ -15,7 +16,8 @@ interface NewTableDialogProps {
 export function NewTableDialog({ onClose }: NewTableDialogProps): ReactElement {
   const [draft, setDraft] = useState(emptyTable)
   const make = useMakeTable(onClose)
-  const errorAt = errorsOf(make.error)
+  const faults = useFaults(make.error)
+  const takenName = conflictOf(make.error, faults)
   const change = (changes: Partial<TableDraft>) => {
     setDraft((before) => ({ ...before, ...changes }))
     make.reset()
@@ -28,41 +30,34 @@ export function NewTableDialog({ onClose }: NewTableDialogProps): ReactElement {
       labels={['Make table', 'Making …']}
       isPending={make.isPending}
       missing={missingOf(draft)}
-      error={errorAt.isComplete ? null : make.error}
+      error={takenName !== undefined || faults.areOf(shownPaths(draft)) ? null : make.error}
       onSubmit={() => make.mutate(draft)}
     >
-      <NameFields draft={draft} errorAt={errorAt} onChange={change} />
-      <ColumnList columns={draft.columns} errorAt={errorAt} onChange={(columns) => change({ columns })} />
+      <NameFields draft={draft} faults={faults} takenName={takenName} onChange={change} />
+      <ColumnList columns={draft.columns} faults={faults} onChange={(columns) => change({ columns })} />
     </FormDialog>
   )
 }
 
-export interface ErrorAt {
-  (path: string): string | undefined
-  /** Whether all that is wrong is shown at fields. */
-  readonly isComplete: boolean
-}
+const columnPaths = ['name', 'type', 'dbType', 'primaryKey', 'geometryType', 'default']
 
-const shownPath =
-  /^body\/(name|source|description|columns(\/\d+\/(name|type|dbType|primaryKey|geometryType|default))?)$/
+const shownPaths = ({ columns }: TableDraft): string[] => [
+  ...['name', 'source', 'description'],
+  ...columns.flatMap((_, index) => columnPaths.map((path) => `columns/${index}/${path}`)),
+]
 
-function errorsOf(error: unknown): ErrorAt {
-  const { fields, message } = faultOf(error)
-  // Only the name of the table can be in conflict with something.
-  const isTaken = error instanceof ApiError && error.code === 'conflict' && fields.length === 0
-  const found = isTaken ? [{ path: 'body/source', message }] : fields
-  const at = (path: string) => found.find((one) => one.path === `body/${path}`)?.message
-  const isComplete = found.length > 0 && found.every(({ path }) => shownPath.test(path))
-  return Object.assign(at, { isComplete })
-}
+/** Only the name of the table can be in conflict with something. */
+const conflictOf = (error: unknown, faults: Faults): string | undefined =>
+  error instanceof ApiError && error.code === 'conflict' && faults.isEmpty ? error.message : undefined
 
 interface NameFieldsProps {
   draft: TableDraft
-  errorAt: ErrorAt
+  faults: Faults
+  takenName: string | undefined
   onChange(changes: Partial<TableDraft>): void
 }
 
-function NameFields({ draft, errorAt, onChange }: NameFieldsProps): ReactElement {
+function NameFields({ draft, faults, takenName, onChange }: NameFieldsProps): ReactElement {
   return (
     <>
       <TextField
@@ -70,7 +65,7 @@ function NameFields({ draft, errorAt, onChange }: NameFieldsProps): ReactElement
         placeholder="Trees"
         value={draft.name}
         maxLength={255}
-        error={errorAt('name')}
+        error={faults.at('name')}
         onChange={(name) => onChange({ name })}
       />
       <TextField
@@ -81,14 +76,14 @@ function NameFields({ draft, errorAt, onChange }: NameFieldsProps): ReactElement
         spellCheck={false}
         maxLength={50}
         value={draft.source}
-        error={errorAt('source')}
+        error={faults.at('source') ?? takenName}
         onChange={(source) => onChange({ source })}
       />
       <TextField
         label="Description"
         value={draft.description}
         maxLength={10_000}
-        error={errorAt('description')}
+        error={faults.at('description')}
         onChange={(description) => onChange({ description })}
       />
     </>

@@ -11,6 +11,7 @@ import { CodeBlock } from '../../../components/copyable.tsx'
 import { ErrorNote, faultOf } from '../../../components/error-note.tsx'
 import { Note } from '../../../components/note.tsx'
 import { useToast } from '../../../components/toast.tsx'
+import { useFaults } from '../../../components/use-faults.ts'
 import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useRefusal } from '../../../session/session.tsx'
 import { ConflictError, saveDataset } from '../save-dataset.ts'
@@ -39,7 +40,7 @@ export function SqlQuery({ dataset, sql, onChange, onRun }: SqlQueryProps): Reac
   const words = useSqlCompletions(dataset, true)
   const save = useSaveSql(dataset, () => onChange(null))
   const refusal = useRefusal()('datasets', 'write', dataset.id)
-  const diagnostics = useMemo(() => faultsOf(save.error, text, save.variables), [save.error, save.variables, text])
+  const diagnostics = useDiagnostics(save.error, text, save.variables)
   const saveAndRun = () => (isSqlDataset && isChanged ? save.mutate(text, { onSuccess: onRun }) : onRun())
   return (
     <div className={classes.fill}>
@@ -101,11 +102,12 @@ function SaveFault({ error }: SaveFaultProps): ReactElement {
 }
 
 /** The errors, as long as the text is the one that was refused. */
-function faultsOf(error: unknown, text: string, sent: string | undefined) {
-  if (!(error instanceof ApiError) || sent !== text) return []
-  const { fields, message } = faultOf(error)
-  const fault = fields.find(({ path }) => path === 'body/source')?.message
-  return fault || error.status < 500 ? [sqlDiagnostic(text, fault ?? message)] : []
+function useDiagnostics(error: unknown, text: string, sent: string | undefined) {
+  const fault = useFaults(error).at('source')
+  return useMemo(() => {
+    if (!(error instanceof ApiError) || sent !== text) return []
+    return fault || error.status < 500 ? [sqlDiagnostic(text, fault ?? faultOf(error).message)] : []
+  }, [error, fault, sent, text])
 }
 
 function useSaveSql(dataset: Dataset, onSaved: () => void) {

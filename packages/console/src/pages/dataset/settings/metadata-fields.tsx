@@ -2,6 +2,7 @@
 import { type ReactElement, useMemo, useState } from 'react'
 import { IconButton } from '../../../components/button.tsx'
 import { CodeEditor } from '../../../components/code-editor/code-editor.tsx'
+import type { Faults } from '../../../components/faults.ts'
 import { Field } from '../../../components/field.tsx'
 import { formatBytes, formatNumber } from '../../../format.ts'
 import { metadataLimit, readMetadata, tagsOf, withKey } from './draft.ts'
@@ -9,20 +10,14 @@ import type { FieldsProps } from './fields.ts'
 import classes from './settings.module.css'
 
 export interface MetadataFieldsProps extends FieldsProps {
-  /** The server's errors in the metadata. */
-  faults: readonly { path: string; message: string }[]
+  faults: Faults
   onSave(): void
 }
 
 export function MetadataFields({ draft, change, faults, onSave }: MetadataFieldsProps): ReactElement {
   const metadata = useMemo(() => readMetadata(draft.metadata), [draft.metadata])
   const diagnostics = useMemo(
-    () =>
-      faults.map(({ path, message }) => ({
-        path: path.replace(/^body\/metadata\/?/, ''),
-        message,
-        severity: 'error' as const,
-      })),
+    () => faults.under('metadata').map((fault) => ({ ...fault, severity: 'error' as const })),
     [faults],
   )
   const bytes = new TextEncoder().encode(JSON.stringify(metadata ?? draft.metadata)).length
