@@ -83,7 +83,7 @@ export const bridgeNames = Object.keys(bridges) as readonly (keyof typeof bridge
 
 /** The configured bridge, if any. One given by flags replaces that of the file. */
 export function readBridge({ flags, members, env }: Sources): MakeHandler | undefined {
-  const chosen = [flags, members].find((given) => bridgeNames.some((name) => given.has(name))) ?? flags
+  const chosen = [flags, members].find((source) => bridgeNames.some((name) => source.has(name))) ?? flags
   const [name, second] = bridgeNames.filter((name) => chosen.has(name))
   if (second) throw new UsageError(`${chosen.get(second)?.where} is a second bridge beside ${name}. Choose one.`)
   return name && bridges[name](name, { flags, members, env })
@@ -92,9 +92,9 @@ export function readBridge({ flags, members, env }: Sources): MakeHandler | unde
 function bridge<Options extends object>({ options: shape, main, needs, variables = {}, make }: Bridge<Options>) {
   return (name: string, { flags, members, env }: Sources): MakeHandler => {
     const places = [members.get(name), flags.get(name)].filter((setting) => setting !== undefined)
-    const given = [...places.flatMap((setting) => optionsOf(setting, main)), ...modelFlags(flags)]
-    allowOnly(Object.keys(shape), new Map(given), name)
-    const options = readMembers(shape, layered(fromVariables(variables, env), given))
+    const entries = [...places.flatMap((setting) => optionsOf(setting, main)), ...modelFlags(flags)]
+    allowOnly(Object.keys(shape), new Map(entries), name)
+    const options = readMembers(shape, layered(fromVariables(variables, env), entries))
     if (needs && !(needs in options)) {
       const variable = variables[needs]
       throw new UsageError(`${places.at(-1)?.where} needs ${needs}${variable ? ` (or ${variable})` : ''}.`)

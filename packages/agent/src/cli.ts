@@ -92,11 +92,11 @@ function read(args: readonly string[]) {
 }
 
 function flagsOf({ help: _, version: __, config: ___, ...values }: Values): Members {
-  const given = Object.entries(values).map(([flag, value]) => {
+  const flags = Object.entries(values).map(([flag, value]) => {
     const what = typeof value === 'string' ? value : ''
     return [memberNames[flag] ?? flag, { where: `--${flag}`, what }] as const
   })
-  return new Map(given)
+  return new Map(flags)
 }
 
 async function readFile(config: string | undefined, flags: Members, env: Env): Promise<Setting | undefined> {

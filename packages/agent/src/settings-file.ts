@@ -58,15 +58,15 @@ export function parseSettings(text: string, path: string, env: Env): Setting {
     return { where, what: expand(isScalar(node) ? textOf(node) : '', where, env) }
   }
   function members({ items }: YAMLMap<Node, Node | null>, parent: SettingPath): Members {
-    const found = new Map<string, Setting>()
+    const settings = new Map<string, Setting>()
     for (const { key, value } of items) {
       const name = isScalar(key) ? textOf(key) : ''
       const place = within(parent, key, parent.name === '' ? name : `${parent.name}.${name}`)
       if (name === '') throw new UsageError(`${path}:${lineAt(key)}: names must be text that is not empty.`)
-      if (found.has(name)) throw new UsageError(`${place.where} is given twice.`)
-      found.set(name, settingOf(value, place))
+      if (settings.has(name)) throw new UsageError(`${place.where} is given twice.`)
+      settings.set(name, settingOf(value, place))
     }
-    return found
+    return settings
   }
   function target(alias: Alias, where: string): Node {
     if (++aliases > maxAliases) throw new UsageError(`${path} has more than ${maxAliases} aliases.`)
@@ -112,8 +112,8 @@ const textOf = ({ value, source }: { value: unknown; source?: string }): string 
 
 /** Expands `${NAME}` to a variable and `$$` to a dollar sign. */
 function expand(text: string, where: string, env: Env): string {
-  return text.replace(/\$\$|\$\{(\w+)\}|\$\{/g, (found, name?: string) => {
-    if (found === '$$') return '$'
+  return text.replace(/\$\$|\$\{(\w+)\}|\$\{/g, (whole, name?: string) => {
+    if (whole === '$$') return '$'
     if (name === undefined)
       throw new UsageError(`${where} has a \${ without a variable name. Write $\${ for a literal \${.`)
     const value = Object.hasOwn(env, name) && env[name]

@@ -63,8 +63,8 @@ function agentsOf(top: Members, flags: Members, file: Setting | undefined): read
 
 function readAgent(own: Setting, { top, flags, env }: { top: Members; flags: Members; env: Env }) {
   const members = membersOf(own)
-  const given = readMembers(agent, layered(fromVariables(variables, env), top, members, flags))
-  const { agent: agentId, url, apiKey, capacity } = given
+  const values = readMembers(agent, layered(fromVariables(variables, env), top, members, flags))
+  const { agent: agentId, url, apiKey, capacity } = values
   if (!agentId) throw missing(own, 'agent', top.has('agents') ? '' : '--agent ID')
   if (!url) throw missing(own, 'url', '--url URL or GRATICULE_URL')
   if (!apiKey) throw missing(own, 'apiKey', '--api-key KEY or GRATICULE_API_KEY')

@@ -36,8 +36,8 @@ export function mayRepeat(repeatability: Repeatability, error: ApiError, respons
 /** Exponential back-off with full jitter, at least Retry-After; undefined if that is too long. */
 export function delayMs(attempt: number, response: Response | undefined, random = Math.random): number | undefined {
   const backoff = random() * Math.min(longestDelayMs, firstDelayMs * 2 ** attempt)
-  const asked = retryAfterMs(response?.headers.get('retry-after'))
-  return asked > longestRetryAfterMs ? undefined : asked + backoff
+  const leastMs = retryAfterMs(response?.headers.get('retry-after'))
+  return leastMs > longestRetryAfterMs ? undefined : leastMs + backoff
 }
 
 /** Parses Retry-After: a number of seconds or a date. */

@@ -50,16 +50,16 @@ const silenceMs = 60_000
  */
 export async function* watchChanges<Key>(
   open: OpenChanges,
-  given: WatchOptions & { signal?: AbortSignal | undefined },
+  options: WatchOptions & { signal?: AbortSignal | undefined },
 ): AsyncGenerator<DatasetEvent<Key>, void> {
-  let { lastEventId } = given
+  let { lastEventId } = options
   let isKnown = false
   const onId = (id: string): void => {
     lastEventId = id
   }
   for (let attempt = 0; ; attempt++) {
     try {
-      for await (const { event, data } of readConnection(open, lastEventId, given.signal, onId)) {
+      for await (const { event, data } of readConnection(open, lastEventId, options.signal, onId)) {
         isKnown = true
         attempt = 0
         yield { ...data, type: event, ...(event !== 'ready' && { id: lastEventId }) } as DatasetEvent<Key>
@@ -68,8 +68,8 @@ export async function* watchChanges<Key>(
       if (!isKnown || !(thrown instanceof ApiError) || !isPassing(thrown)) throw thrown
     }
     if (!isKnown) throw new ApiError({ status: 0, code: 'truncated', message: 'The stream ended before it began.' })
-    given.onDisconnect?.()
-    await sleep(delayMs(attempt, undefined) ?? 0, given.signal)
+    options.onDisconnect?.()
+    await sleep(delayMs(attempt, undefined) ?? 0, options.signal)
   }
 }
 

@@ -62,11 +62,11 @@ export function createProcessPool({
 
   function slotOf(tenant: string): Slot {
     if (isClosed) throw new DuckdbFault('ended', 'The server is shutting down.')
-    const known = slots.get(tenant)
-    if (known && !known.process.isEnded) {
+    const former = slots.get(tenant)
+    if (former && !former.process.isEnded) {
       slots.delete(tenant)
-      slots.set(tenant, known)
-      return known
+      slots.set(tenant, former)
+      return former
     }
     makeRoom()
     const process = start({

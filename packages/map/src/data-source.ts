@@ -229,10 +229,10 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
       this.fail(new Error('featureId: the clicked feature has no id. Name the property that identifies features.'))
       return true
     }
-    const known = new Map([[String(id), properties]])
+    const clicked = new Map([[String(id), properties]])
     const isDropped = this.#selection.mode === 'multi' && this.#selection.has(id)
     const others = this.selectedIds.filter((other) => String(other) !== String(id))
-    this.#selection.select(isDropped ? others : [...others, id], known)
+    this.#selection.select(isDropped ? others : [...others, id], clicked)
     return !isDropped
   }
 

@@ -72,11 +72,11 @@ async function loadState(first: TileState, { gl, source, held, describe, next }:
 }
 
 /** Versions of changes are of a transaction and of a statement in it. */
-function isAhead(last: string | undefined, known: string | undefined): boolean {
-  if (!last || !known) return last !== known
+function isAhead(last: string | undefined, shown: string | undefined): boolean {
+  if (!last || !shown) return last !== shown
   const [[transaction = 0, statement = 0], [knownTransaction = 0, knownStatement = 0]] = [
     numbersOf(last),
-    numbersOf(known),
+    numbersOf(shown),
   ]
   return transaction > knownTransaction || (transaction === knownTransaction && statement > knownStatement)
 }

@@ -30,10 +30,10 @@ export function propertiesInTiles(
 }
 
 function byId(features: readonly Identified[], wanted: ReadonlySet<string>, featureId: string | undefined) {
-  const found = new Map<string, Properties>()
+  const loaded = new Map<string, Properties>()
   for (const { id, properties } of features) {
     const key = String(featureId ? properties?.[featureId] : id)
-    if (wanted.has(key) && properties) found.set(key, properties)
+    if (wanted.has(key) && properties) loaded.set(key, properties)
   }
-  return found
+  return loaded
 }

@@ -43,9 +43,9 @@ export const isId = (text: string): boolean => /^[\w-]+$/.test(text)
 export function isOwnAddress(client: MapClient, address: string): boolean {
   const own = new URL(client.url)
   if (!URL.canParse(address, document.baseURI)) return false
-  const asked = new URL(address, document.baseURI)
+  const url = new URL(address, document.baseURI)
   const prefix = own.pathname.endsWith('/') ? own.pathname : `${own.pathname}/`
-  return asked.origin === own.origin && asked.pathname.startsWith(prefix)
+  return url.origin === own.origin && url.pathname.startsWith(prefix)
 }
 
 /** Adds a source's own key to a URL of the server; other URLs stay as they are. */

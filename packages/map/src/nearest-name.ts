@@ -1,8 +1,8 @@
 /** Suggests the known name nearest to a misspelt one: case-insensitive, at a Levenshtein distance of at most two. */
 const maxDistance = 2
 
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const distances = known.map((candidate) => ({
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  const distances = names.map((candidate) => ({
     candidate,
     distance: editDistance(name.toLowerCase(), candidate.toLowerCase()),
   }))

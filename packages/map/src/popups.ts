@@ -67,8 +67,8 @@ export class Popups {
   }
 
   #find(id: string): PopupFunction {
-    const found = this.#registered.get(id)
-    if (found) return found
+    const popup = this.#registered.get(id)
+    if (popup) return popup
     const names = [...this.#registered.keys()]
     const nearest = nearestName(id, names)
     const hint = nearest ? ` Did you mean "${nearest}"?` : ''

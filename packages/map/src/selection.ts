@@ -64,14 +64,14 @@ export class Selection {
   }
 
   /** Replaces the selection; in single mode, by the last id. */
-  select(ids: readonly FeatureId[], known: ReadonlyMap<string, Properties> = new Map()): void {
+  select(ids: readonly FeatureId[], properties: ReadonlyMap<string, Properties> = new Map()): void {
     const wanted = new Map((this.mode === 'multi' ? ids : ids.slice(-1)).map((id) => [String(id), id]))
     const isSame = wanted.size === this.#selected.size && [...wanted.keys()].every((key) => this.#selected.has(key))
     if (isSame) return
     const before = this.#selected
     this.#selected = new Map()
     for (const [key, id] of wanted)
-      this.#selected.set(key, before.get(key) ?? { id, properties: known.get(key) ?? null })
+      this.#selected.set(key, before.get(key) ?? { id, properties: properties.get(key) ?? null })
     for (const [key, { id }] of before) if (!wanted.has(key)) this.#outlet.mark(id, false)
     for (const [key, id] of wanted) if (!before.has(key)) this.#outlet.mark(id, true)
     this.#fill(this.#outlet.loaded(this.#unknown()))
@@ -92,19 +92,19 @@ export class Selection {
 
   /** Updates the properties after the data changed. Features that are not found keep theirs. */
   renew(): void {
-    const found = this.#outlet.loaded(this.ids)
-    if (this.#fill(found)) this.#publish()
-    this.#fetch(this.ids.filter((id) => !found.has(String(id))))
+    const loaded = this.#outlet.loaded(this.ids)
+    if (this.#fill(loaded)) this.#publish()
+    this.#fetch(this.ids.filter((id) => !loaded.has(String(id))))
   }
 
   #unknown(): FeatureId[] {
     return this.features.filter(({ properties }) => properties === null).map(({ id }) => id)
   }
 
-  #fill(found: ReadonlyMap<string, Properties>): boolean {
+  #fill(loaded: ReadonlyMap<string, Properties>): boolean {
     let isFilled = false
     for (const [key, entry] of this.#selected) {
-      const properties = found.get(key)
+      const properties = loaded.get(key)
       if (!properties) continue
       entry.properties = properties
       isFilled = true
@@ -115,7 +115,7 @@ export class Selection {
   #fetch(ids: readonly FeatureId[]): void {
     if (ids.length === 0) return
     this.#outlet.fetched(ids).then(
-      (found) => this.#fill(found) && this.#publish(),
+      (fetched) => this.#fill(fetched) && this.#publish(),
       (error: unknown) => this.#outlet.failed(error),
     )
   }

@@ -117,8 +117,8 @@ function checkTogether(options: DataSourceOptions): void {
   const isVector = typeOf(options) === 'vector'
   const isDataset = typeof src === 'string' && isId(src)
   const refuse = (isMistaken: boolean, problem: string, ...names: (keyof DataSourceOptions)[]) => {
-    const given = isMistaken && names.find((name) => options[name] !== undefined && options[name] !== false)
-    if (given) throw refusal(given, problem)
+    const option = isMistaken && names.find((name) => options[name] !== undefined && options[name] !== false)
+    if (option) throw refusal(option, problem)
   }
   refuse(isVector && typeof src !== 'string', 'must be "geojson" when src is a FeatureCollection.', 'type')
   refuse(!isVector, 'is for vector sources only. Leave it out, or set type to "vector".', 'sourceLayer')

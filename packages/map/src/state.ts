@@ -63,9 +63,9 @@ export function stateOfObject<Target extends object>(target: Target): State & { 
   const proxies = new WeakMap<object, object>()
   const observe = <Value>(value: Value): Value => {
     if (!isPlain(value)) return value
-    const known = proxies.get(value) ?? new Proxy(value, { get: read, set: write, deleteProperty: drop })
-    proxies.set(value, known)
-    return known as Value
+    const proxy = proxies.get(value) ?? new Proxy(value, { get: read, set: write, deleteProperty: drop })
+    proxies.set(value, proxy)
+    return proxy as Value
   }
   const tell = () => {
     for (const listener of [...listeners]) listener()

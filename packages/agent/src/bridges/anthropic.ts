@@ -111,7 +111,7 @@ async function* steps(text: AsyncIterable<string>): AsyncGenerator<Step> {
   let counts: Counts = {}
   for await (const { data } of serverSentEvents(text)) {
     const event: StreamEvent = parseJson(data)
-    counts = { ...counts, ...known(event.message?.usage), ...known(event.usage) }
+    counts = { ...counts, ...numericCounts(event.message?.usage), ...numericCounts(event.usage) }
     yield event.type === 'message_stop' ? { isLast: true, facts: { usage: usageFrom(counts) } } : step(event)
   }
 }
@@ -149,7 +149,7 @@ function request({ model, system, maxOutputTokens = 4_096 }: AnthropicOptions, i
 }
 
 /** Counts that are numbers: later ones replace earlier ones, but not with null. */
-const known = (counts: Counts | undefined): Counts =>
+const numericCounts = (counts: Counts | undefined): Counts =>
   Object.fromEntries(Object.entries(counts ?? {}).filter(([, count]) => typeof count === 'number'))
 
 function streamError(error: StreamEvent['error']): ProviderError {

@@ -18,8 +18,8 @@ export function modelFor(configured: string | undefined, { options }: Invocation
 
 /** Usage without the counts that are missing or invalid. */
 export function usageOf(counts: { [Name in keyof Usage]: unknown }): Usage {
-  const known = Object.entries(counts).filter(([, count]) => typeof count === 'number' && count >= 0)
-  const usage: Usage = Object.fromEntries(known)
+  const validCounts = Object.entries(counts).filter(([, count]) => typeof count === 'number' && count >= 0)
+  const usage: Usage = Object.fromEntries(validCounts)
   const { inputTokens, outputTokens, totalTokens } = usage
   if (totalTokens !== undefined || inputTokens === undefined || outputTokens === undefined) return usage
   return { ...usage, totalTokens: inputTokens + outputTokens }

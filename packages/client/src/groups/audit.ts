@@ -29,8 +29,8 @@ export function auditGroup({ json: send, blob }: Pick<Sender, 'json' | 'blob'>) 
     },
     /** All entries that the filter lets through, as a file. */
     export(format: 'ndjson' | 'csv', params?: Params<Omit<AuditListParams, 'format'>>): Promise<Blob> {
-      const asked: Params<AuditListParams> = { ...params, format }
-      return blob('GET', path`/api/v1/audit`, asked)
+      const request: Params<AuditListParams> = { ...params, format }
+      return blob('GET', path`/api/v1/audit`, request)
     },
   }
 }

@@ -68,12 +68,12 @@ export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
     { onDisconnect, lastEventId: first, ...params }: Params<WatchOptions> = {},
   ): AsyncGenerator<DatasetEvent<Key>, void> {
     const open = (lastEventId: string | undefined, signal: AbortSignal) => {
-      const asked: Params<DatasetsChangesParams> = {
+      const request: Params<DatasetsChangesParams> = {
         ...params,
         ...(lastEventId !== undefined && { lastEventId }),
         signal,
       }
-      return stream('GET', path`/api/v1/datasets/${id}/changes`, asked, { accept: 'text/event-stream' })
+      return stream('GET', path`/api/v1/datasets/${id}/changes`, request, { accept: 'text/event-stream' })
     }
     return watchChanges<Key>(open, { ...params, lastEventId: first, onDisconnect })
   }
@@ -105,9 +105,9 @@ export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
         next = nextCursor(response.headers.get('link'))
         params.onResponse?.(response)
       }
-      const asked: QueryParams<'json'> = { ...params, cursor: params.cursor ?? '', format: 'json', onResponse }
+      const request: QueryParams<'json'> = { ...params, cursor: params.cursor ?? '', format: 'json', onResponse }
       const options = { json, repeatability: 'safe' } as const
-      const rows = await send<Row[]>('POST', path`/api/v1/datasets/${id}/query`, asked, options)
+      const rows = await send<Row[]>('POST', path`/api/v1/datasets/${id}/query`, request, options)
       return { rows, next }
     },
     /**
@@ -131,8 +131,8 @@ export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
       json: DatasetQuery = {},
       params: QueryParams<'json'> = {},
     ): AsyncGenerator<Row, void> {
-      const asked: QueryParams<'json'> = { ...params, format: 'json' }
-      return readRows<Row>(stream('POST', path`/api/v1/datasets/${id}/query`, asked, { json, repeatability: 'safe' }))
+      const request: QueryParams<'json'> = { ...params, format: 'json' }
+      return readRows<Row>(stream('POST', path`/api/v1/datasets/${id}/query`, request, { json, repeatability: 'safe' }))
     },
   }
 }

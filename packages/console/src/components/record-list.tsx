@@ -26,7 +26,7 @@ const searchFrom = 8
 export function RecordList({ label, items }: RecordListProps): ReactElement {
   const [search, setSearch] = useState('')
   const words = search.trim().toLowerCase()
-  const found = items.filter(({ title }) => title.toLowerCase().includes(words))
+  const matches = items.filter(({ title }) => title.toLowerCase().includes(words))
   return (
     <nav aria-label={label}>
       {items.length > searchFrom && (
@@ -41,7 +41,7 @@ export function RecordList({ label, items }: RecordListProps): ReactElement {
         </div>
       )}
       <ul>
-        {found.map(({ id, to, title, aside, text }) => (
+        {matches.map(({ id, to, title, aside, text }) => (
           <li key={id}>
             <Link to={to} className={classes.item} activeProps={{ 'aria-current': 'page' }}>
               <span className={classes.title}>{title}</span>
@@ -51,7 +51,7 @@ export function RecordList({ label, items }: RecordListProps): ReactElement {
           </li>
         ))}
       </ul>
-      {found.length === 0 && items.length > 0 && <p className={classes.none}>0 of {items.length}</p>}
+      {matches.length === 0 && items.length > 0 && <p className={classes.none}>0 of {items.length}</p>}
     </nav>
   )
 }

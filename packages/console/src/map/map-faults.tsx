@@ -10,10 +10,10 @@ export function useMapFaults() {
   const [faults, setFaults] = useState<readonly Error[]>([])
   const report = useCallback((error: Error) => {
     void mapFault(error).then((fault) =>
-      setFaults((known) => (known.some(({ message }) => message === fault.message) ? known : [...known, fault])),
+      setFaults((faults) => (faults.some(({ message }) => message === fault.message) ? faults : [...faults, fault])),
     )
   }, [])
-  const dismiss = useCallback((fault: Error) => setFaults((known) => known.filter((other) => other !== fault)), [])
+  const dismiss = useCallback((fault: Error) => setFaults((faults) => faults.filter((other) => other !== fault)), [])
   return { faults, report, dismiss }
 }
 

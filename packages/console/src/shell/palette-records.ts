@@ -51,10 +51,10 @@ const pattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 export function useRecords(text: string, navigate: Navigate): { value: string; items: Command[] }[] {
   const client = useClient()
   const may = useMay()
-  const asked = useQuiet(text)
+  const words = useQuiet(text)
   const { data = [] } = useQuery({
-    queryKey: ['palette', asked],
-    enabled: asked !== '',
+    queryKey: ['palette', words],
+    enabled: words !== '',
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       Promise.all(
@@ -62,14 +62,14 @@ export function useRecords(text: string, navigate: Navigate): { value: string; i
           .filter(({ aclClass }) => may(aclClass, 'read'))
           .map(async (kind) => ({
             kind,
-            found: await kind.find(client, { name: { $iLike: pattern(asked) } }, signal),
+            records: await kind.find(client, { name: { $iLike: pattern(words) } }, signal),
           })),
       ),
   })
   if (text === '') return []
-  return data.map(({ kind, found }) => ({
+  return data.map(({ kind, records }) => ({
     value: kind.title,
-    items: found.map(({ id, name }) => ({
+    items: records.map(({ id, name }) => ({
       id: `${kind.aclClass}/record/${id}`,
       label: name,
       icon: kind.icon,

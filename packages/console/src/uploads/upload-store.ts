@@ -50,8 +50,8 @@ export function addRefused(fileName: string, error: Error): void {
 
 /** Adds running uploads that this page did not send. */
 export function adoptUploads(records: readonly Upload[]): void {
-  const known = new Set(jobs.map(({ upload }) => upload?.id))
-  const foreign = records.filter(({ id }) => !known.has(id))
+  const shown = new Set(jobs.map(({ upload }) => upload?.id))
+  const foreign = records.filter(({ id }) => !shown.has(id))
   if (foreign.length === 0) return
   replace([
     ...jobs,
@@ -202,9 +202,9 @@ subscribeSession(() => {
 
 const find = (key: string): UploadJob | undefined => jobs.find((job) => job.key === key)
 
-function newJob(given: Partial<UploadJob> & Pick<UploadJob, 'fileName'>): UploadJob {
+function newJob(parts: Partial<UploadJob> & Pick<UploadJob, 'fileName'>): UploadJob {
   count += 1
-  const { fileName, size = 0, file = null, options = {}, phase = 'waiting', upload = null, error = null } = given
+  const { fileName, size = 0, file = null, options = {}, phase = 'waiting', upload = null, error = null } = parts
   return { key: `upload-${count}`, fileName, size, file, options, phase, isHeld: false, samples: [], upload, error }
 }
 

@@ -55,10 +55,10 @@ export function createUploadWatch(client: Client, watched: WatchedUploads): { wa
       limit: atOnce,
       signal: ending.signal,
     })
-    const found = new Set(records.map(({ id }) => id))
+    const present = new Set(records.map(({ id }) => id))
     watched.onRecords(
       records,
-      ids.filter((id) => !found.has(id)),
+      ids.filter((id) => !present.has(id)),
     )
   }
 

@@ -8,9 +8,11 @@ export function commonSystem(
   tables: ReadonlyMap<string, DuckdbTable>,
   names: readonly string[],
 ): (column: DuckdbColumn) => DuckdbColumn {
-  const known = names.flatMap((name) => (tables.get(name)?.columns ?? []).flatMap(({ geometry }) => geometry ?? []))
-  const [first] = known
-  const isCommon = known.every(({ srid, system }) => srid === first?.srid && system === first.system)
+  const geometries = names.flatMap((name) =>
+    (tables.get(name)?.columns ?? []).flatMap(({ geometry }) => geometry ?? []),
+  )
+  const [first] = geometries
+  const isCommon = geometries.every(({ srid, system }) => srid === first?.srid && system === first.system)
   return (column) => {
     const { geometry } = column
     if (geometry?.srid !== 0 || geometry.system !== undefined || !first || !isCommon) return column

@@ -35,9 +35,9 @@ export function createDatabases(instances: InstanceMaker, cache: FactsCache): Da
   function entryOf(address: DatabaseAddress): Entry {
     const folder = readFolder(address.directory)
     const fingerprint = [address.directory, folder.fingerprint, ...address.quarantined].join('\n')
-    const known = entries.get(address.id)
-    if (known?.fingerprint === fingerprint) return known
-    if (known) retire(known)
+    const former = entries.get(address.id)
+    if (former?.fingerprint === fingerprint) return former
+    if (former) retire(former)
     const opening = last.then(() => open(instances, cache, address, folder))
     last = opening.catch(() => undefined)
     const entry: Entry = { fingerprint, opening, users: 0, isCurrent: true }

@@ -12,7 +12,7 @@ export type FactsCache = {
 
 /** `onOpening`: which file is being looked at. Should the process die of it, it is not opened again. */
 export function createFactsCache(instances: InstanceMaker, onOpening: (file: string | null) => void): FactsCache {
-  const known = new Map<string, FileFacts | UnusableFile>()
+  const cache = new Map<string, FileFacts | UnusableFile>()
   let instance: Promise<DuckDBInstance> | undefined
 
   async function lookAt(file: FolderFile): Promise<FileFacts | UnusableFile> {
@@ -33,14 +33,14 @@ export function createFactsCache(instances: InstanceMaker, onOpening: (file: str
     async factsOf(file, quarantined) {
       const key = `${file.path}\n${file.fingerprint}`
       if (quarantined.includes(key)) return new UnusableFile(deadlyReason)
-      const before = known.get(key)
+      const before = cache.get(key)
       if (before) return before
       onOpening(key)
-      const found = await lookAt(file)
+      const facts = await lookAt(file)
       onOpening(null)
-      known.set(key, found)
-      forgetOldest(known)
-      return found
+      cache.set(key, facts)
+      forgetOldest(cache)
+      return facts
     },
   }
 }
@@ -48,9 +48,9 @@ export function createFactsCache(instances: InstanceMaker, onOpening: (file: str
 const deadlyReason = 'Reading it ended the process, so it is not read again until it changes.'
 const maxKnown = 2_000
 
-function forgetOldest(known: Map<string, unknown>): void {
-  const [oldest] = known.keys()
-  if (known.size > maxKnown && oldest !== undefined) known.delete(oldest)
+function forgetOldest(cache: Map<string, unknown>): void {
+  const [oldest] = cache.keys()
+  if (cache.size > maxKnown && oldest !== undefined) cache.delete(oldest)
 }
 
 const lookMs = 20_000

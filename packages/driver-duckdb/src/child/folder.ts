@@ -33,7 +33,7 @@ export const geojsonReason =
 
 export function readFolder(directory: string): Folder {
   const refused: RefusedFile[] = []
-  const found: Omit<FolderFile, 'name'>[] = []
+  const dataFiles: Omit<FolderFile, 'name'>[] = []
   for (const file of listed(directory)) {
     const path = join(directory, file)
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
@@ -41,12 +41,16 @@ export function readFolder(directory: string): Folder {
     const format = formatOf(file)
     if (geojson.test(file)) refused.push({ file, reason: geojsonReason })
     else if (format && !stats.isFile()) refused.push({ file, reason: 'It is a link or another special file.' })
-    else if (format) found.push({ file, path, format, bytes: Number(stats.size), fingerprint: fingerprintOf(stats) })
+    else if (format)
+      dataFiles.push({ file, path, format, bytes: Number(stats.size), fingerprint: fingerprintOf(stats) })
   }
-  if (found.length > maxFiles) {
-    throw new DuckdbFault('folder', `The folder has ${found.length} files of data; at most ${maxFiles} are allowed.`)
+  if (dataFiles.length > maxFiles) {
+    throw new DuckdbFault(
+      'folder',
+      `The folder has ${dataFiles.length} files of data; at most ${maxFiles} are allowed.`,
+    )
   }
-  const files = named(found)
+  const files = named(dataFiles)
   const parts = files.map(({ file, fingerprint }) => `${file}\n${fingerprint}`)
   return { files, refused, fingerprint: parts.join('\n') }
 }

@@ -53,12 +53,12 @@ export async function describeJson(connection: DuckDBConnection, file: FolderFil
   if (file.bytes === 0) throw new UnusableFile('The file is empty.')
   const path = quotedText(file.path)
   const guess = `FROM read_json(${path}, sample_size = ${sampleSize(file)})`
-  const found = await rowsOf<{ column_name: string; column_type: string }>(connection, `DESCRIBE ${guess}`)
-  const names = new Set(found.map(({ column_name }) => column_name))
+  const rows = await rowsOf<{ column_name: string; column_type: string }>(connection, `DESCRIBE ${guess}`)
+  const names = new Set(rows.map(({ column_name }) => column_name))
   if (names.has('type') && (names.has('features') || names.has('geometry') || names.has('coordinates'))) {
     throw new UnusableFile(geojsonReason)
   }
-  const columns = found.map(({ column_name, column_type }) => ({ name: column_name, type: column_type }))
+  const columns = rows.map(({ column_name, column_type }) => ({ name: column_name, type: column_type }))
   const select = `SELECT * FROM read_json(${path}, columns = ${columnTypes(columns)})`
   return { tables: [{ name: file.name, rows: null, columns: await columnsOf(connection, select), select }] }
 }

@@ -26,8 +26,8 @@ export function watchDeletedAgents({ db, workers, bridges, onError }: DeletedAge
     const bridged = bridges.agentIds()
     if (connections.length + bridged.length === 0) return
     const agentIds = [...new Set([...connections.map(({ agentId }) => agentId), ...bridged])]
-    const known = await db.query<{ id: string }>(sql`SELECT id FROM svc.agents WHERE id = ANY(${agentIds}::uuid[])`)
-    const live = new Set(known.map(({ id }) => id))
+    const rows = await db.query<{ id: string }>(sql`SELECT id FROM svc.agents WHERE id = ANY(${agentIds}::uuid[])`)
+    const live = new Set(rows.map(({ id }) => id))
     for (const { agentId, close } of connections) {
       if (!live.has(agentId)) close(closeCodes.agentDeleted, 'agent deleted')
     }

@@ -66,8 +66,8 @@ export async function run(
   if (command === 'migrate') return migrateOnly(config)
   if (command === 'backup' || command === 'restore') {
     const { runBackup, runRestore } = await import('./commands/backup-commands.ts')
-    const given = { file: rest[0], passphraseFile: values['passphrase-file'], isCheck: values.check ?? false }
-    return console.log(await (command === 'backup' ? runBackup : runRestore)(config, given, stop))
+    const options = { file: rest[0], passphraseFile: values['passphrase-file'], isCheck: values.check ?? false }
+    return console.log(await (command === 'backup' ? runBackup : runRestore)(config, options, stop))
   }
   if (!isCommand(command)) throw new StartError(`There is no command "${command}".\n\n${usage}`)
   console.log(await perform(config, { command, application: rest[0], ...values }))

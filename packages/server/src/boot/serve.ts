@@ -38,12 +38,12 @@ type StartOptions = ProcessRunOptions & {
 
 /** Runs the server until `stop`. */
 export async function serve(
-  given: Config,
+  settings: Config,
   stop: AbortSignal,
   { isEmpty, isTerminal, worker }: StartOptions,
 ): Promise<void> {
   keepTickShape()
-  const config = shareOf(given, worker)
+  const config = shareOf(settings, worker)
   const logger = createLogger(config.LOG_LEVEL, undefined, isTerminal, worker && { worker: worker.number })
   const endProgress = startProgress('Starting', { isBrief: true })
   const onError = (error: unknown) => logger.error({ err: error }, 'database failed')

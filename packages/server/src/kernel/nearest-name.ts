@@ -29,15 +29,15 @@ function renewBudget(): void {
 }
 
 /** `"popp" is not an attribute. Did you mean "pop"? Allowed: geom, name, pop.` */
-export function unknownName(what: string, name: string, known: Iterable<string>): string {
+export function unknownName(what: string, name: string, allowed: Iterable<string>): string {
   if (stepsLeft <= 0) return `${quoted(name)} is not ${what}.`
-  const names = firstOf(known)
+  const names = firstOf(allowed)
   return `${quoted(name)} is not ${what}.${didYouMean(name, names)} ${allowedNames(names)}`
 }
 
-function firstOf(known: Iterable<string>): readonly string[] {
+function firstOf(all: Iterable<string>): readonly string[] {
   const names: string[] = []
-  for (const name of known) {
+  for (const name of all) {
     names.push(name)
     if (names.length === maxCandidates) break
   }
@@ -46,13 +46,13 @@ function firstOf(known: Iterable<string>): readonly string[] {
 }
 
 /** ` Did you mean "pop"?`, or nothing where no name is near. */
-export function didYouMean(name: string, known: Iterable<string>): string {
-  const nearest = nearestName(name, known)
+export function didYouMean(name: string, names: Iterable<string>): string {
+  const nearest = nearestName(name, names)
   return nearest === undefined ? '' : ` Did you mean ${quoted(nearest)}?`
 }
 
-function allowedNames(known: readonly string[]): string {
-  return known.length === 0 ? 'There are none.' : `Allowed: ${shortList(known)}.`
+function allowedNames(names: readonly string[]): string {
+  return names.length === 0 ? 'There are none.' : `Allowed: ${shortList(names)}.`
 }
 
 /** `a, b … and 12 more` */
@@ -64,14 +64,14 @@ export function shortList(names: readonly string[]): string {
 }
 
 /** The known name that was probably meant: a few letters away whatever their case, or one that begins like it. */
-export function nearestName(name: string, known: Iterable<string>): string | undefined {
+export function nearestName(name: string, names: Iterable<string>): string | undefined {
   if (name === '' || name.length > maxLength) return undefined
   const wanted = name.toLowerCase()
   // Two letters of a name of three are another name.
   const reach = Math.min(maxDistance, Math.floor(wanted.length / 2))
   let best: { name: string; distance: number } | undefined
   let compared = 0
-  for (const candidate of known) {
+  for (const candidate of names) {
     if (stepsLeft <= 0 || ++compared > maxCandidates) break
     spend(1)
     const distance = candidate.length > maxLength ? undefined : distanceTo(wanted, candidate.toLowerCase(), reach)

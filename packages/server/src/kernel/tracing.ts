@@ -11,10 +11,10 @@ export type SpanAttributes = Readonly<Record<string, string | number>>
 let recorder: TraceRecorder | undefined
 
 /** Sets the one recorder of the process; returns the function that removes it. */
-export function recordTraces(given: TraceRecorder): () => void {
-  recorder = given
+export function recordTraces(next: TraceRecorder): () => void {
+  recorder = next
   return () => {
-    if (recorder === given) recorder = undefined
+    if (recorder === next) recorder = undefined
   }
 }
 

@@ -9,7 +9,7 @@ const lintMs = 250
 
 export const setServerDiagnostics = StateEffect.define<readonly Diagnostic[]>()
 
-const given = StateField.define<readonly Diagnostic[]>({
+const serverDiagnostics = StateField.define<readonly Diagnostic[]>({
   create: () => [],
   update(value, transaction) {
     const set = transaction.effects.find((effect) => effect.is(setServerDiagnostics))
@@ -26,7 +26,7 @@ function moved(one: Diagnostic, { changes }: Transaction): Diagnostic {
 
 /** Marks in the text and in the gutter; F8 goes to the next one. */
 export const diagnosticMarks = (language: EditorLanguage): Extension => [
-  given,
+  serverDiagnostics,
   linter((view) => marks(view.state, language), {
     delay: lintMs,
     needsRefresh: ({ transactions }) =>
@@ -38,7 +38,7 @@ export const diagnosticMarks = (language: EditorLanguage): Extension => [
 function marks(state: EditorState, language: EditorLanguage): Marked[] {
   const text = state.doc.toString()
   const own = language === 'json' && text.trim() ? jsonFaults(text, syntaxTree(state)) : []
-  return [...own, ...state.field(given)].map((one) => marked(one, text, state))
+  return [...own, ...state.field(serverDiagnostics)].map((one) => marked(one, text, state))
 }
 
 function marked({ from, to, path, message, severity }: Diagnostic, text: string, state: EditorState): Marked {

@@ -42,13 +42,13 @@ export function jsonFaults(text: string, tree: Tree = jsonLanguage.parser.parse(
 
 function faultMessage(text: string, node: SyntaxNode): string {
   if (node.parent?.name === 'JsonText' && node.prevSibling) return 'Nothing may follow after the first value.'
-  const found = text.slice(node.from, node.to)
+  const nodeText = text.slice(node.from, node.to)
   const expected = expectedAt(node)
-  if (!found) return `${expected} is missing here.`
-  if (/^["']/.test(found) && !/^"[^"\\]*"$/.test(found)) {
+  if (!nodeText) return `${expected} is missing here.`
+  if (/^["']/.test(nodeText) && !/^"[^"\\]*"$/.test(nodeText)) {
     return 'A text stands in double quotes, on one line; \\ begins one of \\" \\\\ \\/ \\b \\f \\n \\r \\t \\u0000.'
   }
-  const quoted = found.length > longestQuote ? `${found.slice(0, longestQuote)}…` : found
+  const quoted = nodeText.length > longestQuote ? `${nodeText.slice(0, longestQuote)}…` : nodeText
   return `${quoted} does not fit here. ${expected} is expected.`
 }
 

@@ -34,11 +34,11 @@ export function decide(permissions: Permissions, aclClass: string, level: string
 function lessSpecific(permissions: Permissions, aclClass: string, level: string, place: string): string | null {
   const places = [`${aclClass}.${level}`, `${aclClass}.*`, `*.${level}`, '*.*']
   const rest = places.slice(places.indexOf(place) + 1)
-  const found = rest.find((other) => {
+  const entry = rest.find((other) => {
     const [otherClass = '', otherLevel = ''] = other.split('.')
     return permissions[otherClass]?.[otherLevel] !== undefined
   })
-  return found ?? null
+  return entry ?? null
 }
 
 interface Entry {

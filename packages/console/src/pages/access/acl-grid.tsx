@@ -54,8 +54,8 @@ export function AclGrid({ permissions, resources, onChange }: AclGridProps): Rea
   }
   const cycle = (place: AclCell) => {
     const grant = matrix[place.row][place.level]
-    const known = chosen.current.get(`${place.row} ${place.level}`)
-    change(place, nextGrant(grant, known ?? (typeof grant === 'string' ? [] : grant)))
+    const ids = chosen.current.get(`${place.row} ${place.level}`)
+    change(place, nextGrant(grant, ids ?? (typeof grant === 'string' ? [] : grant)))
   }
   const choose = (aclClass: AclRow, levels: readonly AclLevel[], ids: readonly string[]) => {
     const grant = ids.length === 0 ? 'none' : ids
@@ -156,9 +156,9 @@ function moved({ row, level }: AclCell, key: string): AclCell | null {
 function GridCell({ matrix, resources, active, place, onActive, onCycle, onChoose }: GridProps & { place: AclCell }) {
   const { row, level } = place
   const grant = matrix[row][level]
-  const known = row === '*' ? undefined : resources[row]
+  const records = row === '*' ? undefined : resources[row]
   const label = `${classTitle(row)}, ${level}`
-  const value = grantInWords(grant, known)
+  const value = grantInWords(grant, records)
   return (
     <div
       className={classes.cell}
@@ -174,12 +174,12 @@ function GridCell({ matrix, resources, active, place, onActive, onCycle, onChoos
         onFocus={() => onActive(place)}
         onClick={() => onCycle(place)}
         onKeyDown={(event) => {
-          if (event.key === 'F2' && known) onChoose(place)
+          if (event.key === 'F2' && records) onChoose(place)
         }}
       >
         {value.text}
       </button>
-      {known && (
+      {records && (
         <button
           type="button"
           tabIndex={-1}
@@ -200,9 +200,9 @@ function titleOf(matrix: Matrix, { row, level }: AclCell): string | undefined {
   return level === 'append' ? 'Adds rows, and nothing else.' : undefined
 }
 
-function grantInWords(grant: Grant, known: readonly Resource[] | undefined): { text: string; spoken: string } {
+function grantInWords(grant: Grant, records: readonly Resource[] | undefined): { text: string; spoken: string } {
   if (grant === 'none') return { text: '–', spoken: 'nothing' }
   if (grant === 'all') return { text: 'all', spoken: 'all' }
-  const text = known ? `${grant.length} of ${known.length}` : `${grant.length} ${grant.length === 1 ? 'id' : 'ids'}`
+  const text = records ? `${grant.length} of ${records.length}` : `${grant.length} ${grant.length === 1 ? 'id' : 'ids'}`
   return { text, spoken: text }
 }

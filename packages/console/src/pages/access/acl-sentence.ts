@@ -64,8 +64,8 @@ const clausesByClass = (matrix: Matrix): string[] =>
     const clauses: { grant: Grant; verbs: string[] }[] = []
     for (const level of levels) {
       const grant = matrix[aclClass][level]
-      const known = clauses.find((clause) => isSameGrant(clause.grant, grant))
-      if (known) known.verbs.push(verbOf(aclClass, level))
+      const same = clauses.find((clause) => isSameGrant(clause.grant, grant))
+      if (same) same.verbs.push(verbOf(aclClass, level))
       else clauses.push({ grant, verbs: [verbOf(aclClass, level)] })
     }
     return clauses.map(({ grant, verbs }) => `${list(verbs)} ${objectOf(aclClass, grant)}`)
@@ -85,8 +85,8 @@ function clausesByLevel(matrix: Matrix): string[] {
   for (const level of ['read', 'execute', 'write'] as const) {
     const object = scopeClause(matrix, level)
     if (object === '') continue
-    const known = clauses.find((clause) => clause.object === object)
-    if (known) known.verbs.push(levelVerbs[level])
+    const same = clauses.find((clause) => clause.object === object)
+    if (same) same.verbs.push(levelVerbs[level])
     else clauses.push({ verbs: [levelVerbs[level]], object })
   }
   const { append } = matrix.datasets

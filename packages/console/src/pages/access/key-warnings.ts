@@ -7,14 +7,14 @@ import type { KeyDraft } from './key-draft.ts'
 /** The existing ids by class; classes that could not be listed are missing. */
 export type KnownIds = Partial<Record<AclClass, ReadonlySet<string>>>
 
-export function warningsOf(draft: KeyDraft, known: KnownIds): string[] {
+export function warningsOf(draft: KeyDraft, ids: KnownIds): string[] {
   const matrix = matrixOf(draft.permissions)
   return [
     ...powerWarnings(draft, matrix),
     ...masterWarnings(draft),
     ...escalationWarnings(matrix),
     ...effectWarnings(draft, matrix),
-    ...absentWarnings(matrix, known),
+    ...absentWarnings(matrix, ids),
   ]
 }
 
@@ -62,11 +62,11 @@ function effectWarnings({ type }: KeyDraft, matrix: Matrix): string[] {
   ]
 }
 
-function absentWarnings(matrix: Matrix, known: KnownIds): string[] {
+function absentWarnings(matrix: Matrix, idsOf: KnownIds): string[] {
   return aclClasses.flatMap((aclClass) =>
     aclLevels.flatMap((level) => {
       const grant = matrix[aclClass][level]
-      const ids = known[aclClass]
+      const ids = idsOf[aclClass]
       if (typeof grant === 'string' || !ids) return []
       const absent = grant.filter((id) => !ids.has(id)).length
       return absent > 0

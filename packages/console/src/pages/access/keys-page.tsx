@@ -98,7 +98,7 @@ function KeyListPage({ onNew, onNarrow, onNarrowed, ...actions }: KeyListPagePro
   const [search, setSearch] = useState('')
   const { data: keys, error, refetch } = useKeys()
   const wanted = search.trim().toLowerCase()
-  const found = keys?.filter(({ description }) => description.toLowerCase().includes(wanted))
+  const matches = keys?.filter(({ description }) => description.toLowerCase().includes(wanted))
   const newKey = (
     <Button variant="primary" icon="plus" disabledReason={missing ?? refusal('apikeys', 'write')} onClick={onNew}>
       New key
@@ -126,8 +126,8 @@ function KeyListPage({ onNew, onNarrow, onNarrowed, ...actions }: KeyListPagePro
           <p>A key sees the keys that can do no more than itself. Make one for each page, program and person.</p>
         </Empty>
       )}
-      {found && found.length > 0 && <KeyList keys={found} {...actions} />}
-      {keys && keys.length > 0 && found?.length === 0 && (
+      {matches && matches.length > 0 && <KeyList keys={matches} {...actions} />}
+      {keys && keys.length > 0 && matches?.length === 0 && (
         <Empty
           title={`0 of ${keys.length} keys`}
           action={<Button onClick={() => setSearch('')}>Clear the search</Button>}

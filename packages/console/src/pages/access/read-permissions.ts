@@ -24,10 +24,10 @@ function faultIn(value: unknown): string | undefined {
   return undefined
 }
 
-function faultInLevels(aclClass: string, given: unknown): string | undefined {
-  if (!isObject(given)) return `${aclClass}: must be an object of levels, such as {"read": "*"}.`
+function faultInLevels(aclClass: string, value: unknown): string | undefined {
+  if (!isObject(value)) return `${aclClass}: must be an object of levels, such as {"read": "*"}.`
   const levels = aclLevels.filter((level) => hasLevel(aclClass, level))
-  for (const [level, ids] of Object.entries(given)) {
+  for (const [level, ids] of Object.entries(value)) {
     if (level !== '*' && !isOneOf(levels, level)) {
       return `${aclClass}: "${level}" is not a level. There are ${levels.join(', ')} and *.`
     }

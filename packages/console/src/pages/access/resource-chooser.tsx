@@ -31,7 +31,7 @@ export function ResourceChooser(props: ResourceChooserProps): ReactElement {
   const [levels, setLevels] = useState<readonly AclLevel[]>([level])
   const all = withAbsent(resources, typeof grant === 'string' ? [] : grant)
   const wanted = search.trim().toLowerCase()
-  const found = all.filter(({ id, name }) => name.toLowerCase().includes(wanted) || id.toLowerCase() === wanted)
+  const matches = all.filter(({ id, name }) => name.toLowerCase().includes(wanted) || id.toLowerCase() === wanted)
   const toggle = (id: string, isIn: boolean) =>
     setIds(new Set(isIn ? [...ids, id] : [...ids].filter((one) => one !== id)))
   const others = aclLevels.filter((other) => other !== level && hasEffect(aclClass, other))
@@ -54,14 +54,14 @@ export function ResourceChooser(props: ResourceChooserProps): ReactElement {
       <div className={classes.chooser}>
         <TextField label="Search by name" type="search" value={search} onChange={setSearch} />
         <ul aria-label={classTitle(aclClass)}>
-          {found.slice(0, mostShown).map(({ id, name }) => (
+          {matches.slice(0, mostShown).map(({ id, name }) => (
             <li key={id}>
               <Checkbox label={name} isChecked={ids.has(id)} onChange={(isIn) => toggle(id, isIn)} />
             </li>
           ))}
         </ul>
-        {found.length === 0 && <p>{all.length === 0 ? 'There are none yet.' : 'Nothing has that name.'}</p>}
-        {found.length > mostShown && <p>{found.length - mostShown} more: search to find them.</p>}
+        {matches.length === 0 && <p>{all.length === 0 ? 'There are none yet.' : 'Nothing has that name.'}</p>}
+        {matches.length > mostShown && <p>{matches.length - mostShown} more: search to find them.</p>}
         <fieldset>
           <legend>The same choice for</legend>
           {others.map((other) => (
@@ -80,7 +80,7 @@ export function ResourceChooser(props: ResourceChooserProps): ReactElement {
 
 /** Adds ids that the ACL names but that do not exist, so that they can be removed. */
 function withAbsent(resources: readonly Resource[], ids: readonly string[]): readonly Resource[] {
-  const known = new Set(resources.map(({ id }) => id))
-  const absent = ids.filter((id) => !known.has(id)).map((id) => ({ id, name: `${id} (not found)` }))
+  const existingIds = new Set(resources.map(({ id }) => id))
+  const absent = ids.filter((id) => !existingIds.has(id)).map((id) => ({ id, name: `${id} (not found)` }))
   return [...absent, ...resources]
 }

@@ -27,45 +27,45 @@ interface PageLink {
 interface Kind {
   aclClass: AclClass
   page(record: NamedRow): PageLink
-  list(client: Client, asked: NameQuery): Promise<NamedRow[]>
+  list(client: Client, query: NameQuery): Promise<NamedRow[]>
 }
 
 const kinds: Readonly<Record<string, Kind>> = {
   datasets: {
     aclClass: 'datasets',
     page: ({ id }) => ({ to: `/data/${id}/table` }),
-    list: (client, asked) => client.datasets.list(asked),
+    list: (client, query) => client.datasets.list(query),
   },
   styles: {
     aclClass: 'styles',
     page: ({ id }) => ({ to: `/maps/${id}/look` }),
-    list: (client, asked) => client.styles.list(asked),
+    list: (client, query) => client.styles.list(query),
   },
   tilesources: {
     aclClass: 'tiles',
     page: ({ id }) => ({ to: `/tiles/${id}` }),
-    list: (client, asked) => client.tileSources.list(asked),
+    list: (client, query) => client.tileSources.list(query),
   },
   databases: {
     aclClass: 'databases',
     page: ({ id }) => ({ to: `/databases/${id}` }),
-    list: (client, asked) => client.databases.list(asked),
+    list: (client, query) => client.databases.list(query),
   },
   agents: {
     aclClass: 'agents',
     page: ({ id }) => ({ to: `/agents/${id}` }),
-    list: (client, asked) => client.agents.list(asked),
+    list: (client, query) => client.agents.list(query),
   },
   contactpoints: {
     aclClass: 'contactpoints',
     page: ({ id }) => ({ to: `/contact-points/${id}` }),
-    list: (client, asked) => client.contactPoints.list(asked),
+    list: (client, query) => client.contactPoints.list(query),
   },
   users: {
     aclClass: 'users',
     page: ({ name }) => ({ to: '/access/users', search: { q: name } }),
-    list: async (client, asked) =>
-      (await client.auth.users.list({ ...asked, fields: ['id', 'email'] })).map(({ id, email }) => ({
+    list: async (client, query) =>
+      (await client.auth.users.list({ ...query, fields: ['id', 'email'] })).map(({ id, email }) => ({
         id,
         name: email,
       })),
@@ -117,19 +117,19 @@ const placeOf = (kind: string, id: string, name: string, to: string): [string, N
 function useRecords(entries: readonly AuditEntry[]): [string, NamedRecord][] {
   const { client } = useSession()
   const may = useMay()
-  const asked = Object.entries(kinds).map(([name, kind]) => ({ name, kind, ids: idsOf(entries, name) }))
+  const requests = Object.entries(kinds).map(([name, kind]) => ({ name, kind, ids: idsOf(entries, name) }))
   const results = useQueries({
-    queries: asked.map(({ name, kind, ids }) => ({
+    queries: requests.map(({ name, kind, ids }) => ({
       queryKey: [name, 'names', ids],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         kind.list(client, { filter: { id: { $in: ids } }, fields: ['id', 'name'], limit: ids.length, signal }),
       enabled: ids.length > 0 && may(kind.aclClass, 'read'),
     })),
   })
-  return asked.flatMap(({ name, kind }, index) =>
-    (results[index]?.data ?? []).map((found): [string, NamedRecord] => [
-      `${name} ${found.id}`,
-      { name: found.name || found.id, page: kind.page(found) },
+  return requests.flatMap(({ name, kind }, index) =>
+    (results[index]?.data ?? []).map((record): [string, NamedRecord] => [
+      `${name} ${record.id}`,
+      { name: record.name || record.id, page: kind.page(record) },
     ]),
   )
 }

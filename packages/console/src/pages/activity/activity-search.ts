@@ -50,7 +50,7 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
     from: dayOf(search.from),
     to: dayOf(search.to),
     since: typeof since === 'string' && Object.hasOwn(spans, since) ? since : undefined,
-    actor: actorTypes.find((known) => known === actor),
+    actor: actorTypes.find((type) => type === actor),
     user: Number.isSafeInteger(user) ? user : undefined,
     outcome: outcome === 'done' || outcome === 'refused' ? outcome : undefined,
   }

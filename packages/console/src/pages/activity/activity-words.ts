@@ -86,8 +86,8 @@ const verbs: Readonly<Record<string, string>> = {
 
 /** `styles.patch`: "Change map". Operations that are not known here read like their ids: "Rotate token of vault". */
 export function actionWords(action: string): string {
-  const known = whole[action]
-  if (known) return known
+  const sentence = whole[action]
+  if (sentence) return sentence
   const [kind = '', ...rest] = action.split('.')
   const verb = rest.pop() ?? ''
   const within = rest.filter((part) => part !== 'key' && part !== 'record')

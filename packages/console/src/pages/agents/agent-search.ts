@@ -8,7 +8,7 @@ export interface AgentSearch {
 }
 
 export function readAgentSearch(search: Readonly<Record<string, unknown>>): AgentSearch {
-  const status = invocationStatuses.find((known) => known === search.status)
+  const status = invocationStatuses.find((one) => one === search.status)
   const offset = Number(search.offset)
   return {
     ...(status ? { status } : {}),

@@ -68,7 +68,7 @@ interface AgentListProps {
 function AgentList({ agents }: AgentListProps): ReactElement {
   const [search, setSearch] = useState('')
   const words = search.trim().toLowerCase()
-  const found = agents.filter((agent) => `${agentName(agent)} ${agent.description}`.toLowerCase().includes(words))
+  const matches = agents.filter((agent) => `${agentName(agent)} ${agent.description}`.toLowerCase().includes(words))
   return (
     <div className={layout.section}>
       {agents.length > searchFrom && (
@@ -82,7 +82,7 @@ function AgentList({ agents }: AgentListProps): ReactElement {
           />
           {words && (
             <span className={classes.quiet}>
-              {found.length} of {agents.length}
+              {matches.length} of {agents.length}
             </span>
           )}
         </div>
@@ -101,7 +101,7 @@ function AgentList({ agents }: AgentListProps): ReactElement {
           </tr>
         </thead>
         <tbody>
-          {found.map((agent) => (
+          {matches.map((agent) => (
             <AgentRow key={agent.id} agent={agent} />
           ))}
         </tbody>

@@ -30,12 +30,12 @@ export function useConversation(agent: Agent): Conversation {
   const change = (turnId: string, fields: Partial<Turn>) =>
     setTurns((all) => all.map((turn) => (turn.id === turnId ? { ...turn, ...fields } : turn)))
 
-  const ask = (given: AgentQuestion) => {
+  const ask = (input: AgentQuestion) => {
     const abort = new AbortController()
     running.current = abort
-    const turn: Turn = { id: crypto.randomUUID(), input: given.input, answer: '', state: 'waiting' }
-    const earlier = agent.memory === 'none' && !given.messages ? turnMessages(turns) : []
-    const question = { conversationId: id, ...(earlier.length > 0 ? { messages: earlier } : {}), ...given }
+    const turn: Turn = { id: crypto.randomUUID(), input: input.input, answer: '', state: 'waiting' }
+    const earlier = agent.memory === 'none' && !input.messages ? turnMessages(turns) : []
+    const question = { conversationId: id, ...(earlier.length > 0 ? { messages: earlier } : {}), ...input }
     setTurns([...turns, turn])
     const show = (fields: Partial<Turn>) => change(turn.id, fields)
     void read(client, agent.id, question, abort.signal, show).finally(() => {

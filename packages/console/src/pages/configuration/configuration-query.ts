@@ -17,13 +17,13 @@ export async function fetchConfiguration(
   signal?: AbortSignal,
 ): Promise<StoredConfiguration> {
   // Lists the records first, because the 404 of a missing one would appear as an error in the browser's log.
-  const [known] = await client.appconfig.records.list({
+  const [record] = await client.appconfig.records.list({
     fields: ['id'],
     filter: { id: applicationId },
     limit: 1,
     signal,
   })
-  if (!known) return { config: {}, etag: undefined, updatedAt: undefined }
+  if (!record) return { config: {}, etag: undefined, updatedAt: undefined }
   let etag: string | undefined
   const onResponse = ({ headers }: Response) => {
     etag = headers.get('etag') ?? undefined

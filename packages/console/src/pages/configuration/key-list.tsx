@@ -16,7 +16,7 @@ interface KeyListProps {
 export function KeyList({ config }: KeyListProps): ReactElement {
   const [search, setSearch] = useState('')
   const all = dottedKeys(config)
-  const found = matchingKeys(all, search)
+  const matches = matchingKeys(all, search)
   return (
     <aside className={classes.keys} aria-label="Keys">
       <TextField
@@ -28,12 +28,12 @@ export function KeyList({ config }: KeyListProps): ReactElement {
       />
       <p className={classes.quiet}>
         {search
-          ? `${formatNumber(found.length)} of ${formatNumber(all.length)} keys`
+          ? `${formatNumber(matches.length)} of ${formatNumber(all.length)} keys`
           : `${formatNumber(all.length)} keys`}
-        {found.length > mostShown && `, the first ${mostShown} shown`}
+        {matches.length > mostShown && `, the first ${mostShown} shown`}
       </p>
       <ul>
-        {found.slice(0, mostShown).map(({ key, value }) => (
+        {matches.slice(0, mostShown).map(({ key, value }) => (
           <li key={key} className={classes.key}>
             <div>
               <code>{key}</code>

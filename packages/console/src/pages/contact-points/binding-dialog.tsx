@@ -30,8 +30,8 @@ export interface BindingDialogProps {
 
 export function BindingDialog({ point, bindings, tables, datasetId, onClose }: BindingDialogProps): ReactElement {
   const toast = useToast()
-  const known = bindings.find((binding) => binding.datasetId === datasetId)
-  const [draft, setDraft] = useState(() => draftOfBinding(known))
+  const stored = bindings.find((binding) => binding.datasetId === datasetId)
+  const [draft, setDraft] = useState(() => draftOfBinding(stored))
   const [wrong, setWrong] = useState<BindingFaults>({})
   const bind = useBind(point.id)
   const serverFaults = useFaults(bind.error)
@@ -54,9 +54,9 @@ export function BindingDialog({ point, bindings, tables, datasetId, onClose }: B
   }
   return (
     <FormDialog
-      title={known ? 'Change a binding' : 'Bind a dataset'}
+      title={stored ? 'Change a binding' : 'Bind a dataset'}
       onClose={onClose}
-      labels={[known ? 'Save' : 'Bind', 'Saving …']}
+      labels={[stored ? 'Save' : 'Bind', 'Saving …']}
       isPending={bind.isPending}
       error={bind.error}
       isCheckedHere
@@ -69,7 +69,7 @@ export function BindingDialog({ point, bindings, tables, datasetId, onClose }: B
         draft={draft}
         faults={faults}
         change={change}
-        isFixed={known !== undefined}
+        isFixed={stored !== undefined}
       />
       <OperationFields draft={draft} faults={faults} change={change} />
       <TextArea

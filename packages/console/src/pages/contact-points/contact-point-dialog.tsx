@@ -83,8 +83,8 @@ interface KindFieldProps {
 
 /** The kind cannot be changed later, because the stored secrets belong to it. */
 function KindField({ type, isFixed, names, onChange }: KindFieldProps): ReactElement {
-  const known = names.filter(isKnownDriver)
-  const options = (known.length > 0 ? known : [type]).map((value) => ({ value, label: drivers[value].label }))
+  const types = names.filter(isKnownDriver)
+  const options = (types.length > 0 ? types : [type]).map((value) => ({ value, label: drivers[value].label }))
   return (
     <Select
       label="Kind"

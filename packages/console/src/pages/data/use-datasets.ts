@@ -107,7 +107,7 @@ export interface TilesOfDataset {
 /** The tile source of each dataset, queried page by page, so that URLs stay short. */
 export function useTileSources(pages: readonly ListPage[], isAllowed: boolean): ReadonlyMap<string, TilesOfDataset> {
   const client = useClient()
-  const found = useQueries({
+  const results = useQueries({
     queries: pages.map(({ rows }) => {
       const ids = rows.map(({ id }) => id)
       return {
@@ -123,6 +123,6 @@ export function useTileSources(pages: readonly ListPage[], isAllowed: boolean): 
       }
     }),
   })
-  const sources = found.flatMap(({ data = [] }) => data)
+  const sources = results.flatMap(({ data = [] }) => data)
   return new Map(sources.map(({ id, source, extentLngLat }) => [source, { id, extent: extentLngLat }]))
 }

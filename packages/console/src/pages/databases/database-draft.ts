@@ -68,13 +68,13 @@ function bodyOf(entries: readonly (readonly [name: string, value: unknown])[]): 
 
 export function createOf(type: string, form: DriverForm, draft: DatabaseDraft): DatabaseCreate {
   const { name, description, isDefault } = draft
-  const given = fieldsOfWay(form, draft.way).filter((field) => !isBlank(field, typedIn(draft, field)))
+  const fields = fieldsOfWay(form, draft.way).filter((field) => !isBlank(field, typedIn(draft, field)))
   return {
     type: type as Database['type'],
     name: name.trim(),
     ...(description.trim() && { description: description.trim() }),
     ...(isDefault && { default: true }),
-    ...bodyOf(given.map((field) => [field.name, sentValue(field, typedIn(draft, field))])),
+    ...bodyOf(fields.map((field) => [field.name, sentValue(field, typedIn(draft, field))])),
   }
 }
 

@@ -23,9 +23,9 @@ const mostPages = 10
 async function fetchTables(client: Client, id: string, signal: AbortSignal): Promise<DatabaseTable[]> {
   const tables: DatabaseTable[] = []
   for (let page = 0; page < mostPages; page++) {
-    const found = await client.databases.tables(id, { limit: pageSize, offset: page * pageSize, signal })
-    tables.push(...found)
-    if (found.length < pageSize) break
+    const batch = await client.databases.tables(id, { limit: pageSize, offset: page * pageSize, signal })
+    tables.push(...batch)
+    if (batch.length < pageSize) break
   }
   return tables
 }

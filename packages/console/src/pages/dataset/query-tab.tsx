@@ -25,20 +25,20 @@ export function QueryTab(): ReactElement {
   const [session, change] = useQuerySession(dataset.id)
   const { q, view } = useSearch({ from: '/shell/data/$datasetId/query' })
   const navigate = useNavigate({ from: '/data/$datasetId/query' })
-  const given = q && queryText(q)
+  const textOfAddress = q && queryText(q)
   useEffect(() => {
-    if (session.text === null && given) change({ text: given })
+    if (session.text === null && textOfAddress) change({ text: textOfAddress })
     if (view) change({ view })
-  }, [session.text, given, view, change])
-  const text = session.text ?? given ?? firstText
+  }, [session.text, textOfAddress, view, change])
+  const text = session.text ?? textOfAddress ?? firstText
   const run = useRun(dataset, session, text, change)
   return (
     <div className={classes.tab}>
       <Toolbar dataset={dataset} session={session} change={change} onRun={run} />
       <div className={classes.panes}>
         <div className={classes.editor}>
-          {given && session.text !== null && !isSameQuery(session.text, given) && (
-            <OtherQuery onUse={() => change({ text: given })} />
+          {textOfAddress && session.text !== null && !isSameQuery(session.text, textOfAddress) && (
+            <OtherQuery onUse={() => change({ text: textOfAddress })} />
           )}
           <ParameterFields
             dataset={dataset}

@@ -34,9 +34,9 @@ const statesByClient = new WeakMap<Client, EditorStates>()
 const listeners = new Set<() => void>()
 
 function statesOf(client: Client): EditorStates {
-  const known = statesByClient.get(client) ?? new Map()
-  statesByClient.set(client, known)
-  return known
+  const states = statesByClient.get(client) ?? new Map()
+  statesByClient.set(client, states)
+  return states
 }
 
 function put(client: Client, id: string, state: EditorState | null): void {

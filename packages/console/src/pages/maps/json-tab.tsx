@@ -34,8 +34,8 @@ export function JsonTab({ state, actions, saving }: JsonTabProps): ReactElement 
     if (!isSameJson(text, document.style)) setText(written)
   }
   const check = useEffectEvent((typed: string) => {
-    const { style, faults: found } = styleFaults(typed, validateStyleMin)
-    setFaults(found)
+    const { style, faults: newFaults } = styleFaults(typed, validateStyleMin)
+    setFaults(newFaults)
     if (!style) return actions.setDraft(typed)
     if (isSameJson(typed, document.style)) return actions.setDraft(null)
     setShown(style)

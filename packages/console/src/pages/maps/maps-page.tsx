@@ -77,10 +77,10 @@ function MapList({ search, onNew }: MapListProps): ReactElement {
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton height={220} />
   const wanted = search.trim().toLowerCase()
-  const found = data.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
-  const own = found.filter((style) => !isBaseStyle(style))
-  const base = found.filter(isBaseStyle)
-  if (wanted && found.length === 0) return <NothingFound count={data.length} />
+  const matches = data.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
+  const own = matches.filter((style) => !isBaseStyle(style))
+  const base = matches.filter(isBaseStyle)
+  if (wanted && matches.length === 0) return <NothingFound count={data.length} />
   return (
     <>
       {own.length > 0 && <Cards label="Your maps" styles={own} />}

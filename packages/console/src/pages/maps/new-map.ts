@@ -33,15 +33,15 @@ export const newMapQuery = (client: Client, { dataset, base }: NewMapOptions) =>
     gcTime: 0,
     staleTime: 0,
     async queryFn({ signal }): Promise<MapDocument> {
-      const [found, baseStyle] = await Promise.all([
+      const [record, baseStyle] = await Promise.all([
         dataset ? client.datasets.get(dataset, { signal }) : null,
         readBase(client, base, signal),
       ])
       const empty = withBase(emptyStyle, baseStyle.style, baseStyle.id)
-      if (!found) return { name: 'New map', description: '', style: empty }
-      if (!geometryOf(found)) throw new Error(`“${found.name}” has no geometry, so it cannot be shown on a map.`)
-      const tilesId = await findTilesId(client, found.id)
-      return { name: found.name, description: '', style: withDataset(empty, found, tilesId) }
+      if (!record) return { name: 'New map', description: '', style: empty }
+      if (!geometryOf(record)) throw new Error(`“${record.name}” has no geometry, so it cannot be shown on a map.`)
+      const tilesId = await findTilesId(client, record.id)
+      return { name: record.name, description: '', style: withDataset(empty, record, tilesId) }
     },
   })
 

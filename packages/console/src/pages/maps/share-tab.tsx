@@ -142,8 +142,8 @@ async function sortTiles(
   ids: readonly string[],
 ): Promise<{ tileSourceIds: string[]; datasetIds: string[] }> {
   if (ids.length === 0) return { tileSourceIds: [], datasetIds: [] }
-  const known = await client.tileSources.list({ fields: ['id'], filter: { id: { $in: [...ids] } } })
-  const tileSourceIds = known.map(({ id }) => id)
+  const sources = await client.tileSources.list({ fields: ['id'], filter: { id: { $in: [...ids] } } })
+  const tileSourceIds = sources.map(({ id }) => id)
   return { tileSourceIds, datasetIds: ids.filter((id) => !tileSourceIds.includes(id)) }
 }
 

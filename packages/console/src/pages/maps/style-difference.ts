@@ -53,8 +53,8 @@ function properties(before: object = {}, after: object = {}): [string, unknown][
 const isSame = (one: unknown, other: unknown): boolean => one === other || JSON.stringify(one) === JSON.stringify(other)
 
 export function applyDifference(gl: MapLibreMap, setters: readonly Setter[]): void {
-  for (const [method, ...given] of setters) {
+  for (const [method, ...values] of setters) {
     const set = gl[method] as (...values: readonly unknown[]) => unknown
-    set.apply(gl, given)
+    set.apply(gl, values)
   }
 }

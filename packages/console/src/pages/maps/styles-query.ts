@@ -80,8 +80,10 @@ export const tileSourceListQuery = (client: Client) =>
 /** Prefers a tile source of the dataset, because a key needs only that to show the map; otherwise the dataset's own tiles. */
 export async function findTilesId(client: Client, datasetId: string): Promise<string> {
   const filter = { type: 'dataset', source: datasetId }
-  const found = await client.tileSources.list({ filter, fields: ['id'], sort: ['createdAt'], limit: 1 }).catch(() => [])
-  return found[0]?.id ?? datasetId
+  const sources = await client.tileSources
+    .list({ filter, fields: ['id'], sort: ['createdAt'], limit: 1 })
+    .catch(() => [])
+  return sources[0]?.id ?? datasetId
 }
 
 export interface TileDescription {

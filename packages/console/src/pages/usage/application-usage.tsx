@@ -98,9 +98,9 @@ interface OverTimeProps {
   isOld: boolean
 }
 
-function OverTime({ report: { usage, asked }, span, isOld }: OverTimeProps): ReactElement {
+function OverTime({ report: { usage, request }, span, isOld }: OverTimeProps): ReactElement {
   const navigate = route.useNavigate()
-  const periods = wholePeriods(asked, usage.periods)
+  const periods = wholePeriods(request, usage.periods)
   const isUsed = (measure: Measure) => sumOf(whole(measure), periods) > 0
   return (
     <section className={layout.section} aria-labelledby="over-time">
@@ -115,7 +115,7 @@ function OverTime({ report: { usage, asked }, span, isOld }: OverTimeProps): Rea
       </div>
       <div className={classes.charts} data-old={isOld} aria-busy={isOld}>
         {measures.filter(isUsed).map((measure) => (
-          <UsageChart key={measure.title} measure={measure} periods={periods} interval={asked.interval} />
+          <UsageChart key={measure.title} measure={measure} periods={periods} interval={request.interval} />
         ))}
       </div>
       <Unused unused={measures.filter((measure) => !isUsed(measure))} periods={periods} />

@@ -22,8 +22,8 @@ export function periodsOf(span: UsageSpan, now: number): UsageRequest {
 }
 
 /** Every day or month that was asked for; those that the server left out count nothing. */
-export function wholePeriods({ from, to, interval }: UsageRequest, found: readonly Period[]): Period[] {
-  const byStart = new Map(found.map((period) => [period.start, period]))
+export function wholePeriods({ from, to, interval }: UsageRequest, periods: readonly Period[]): Period[] {
+  const byStart = new Map(periods.map((period) => [period.start, period]))
   return startsOf(from, to, interval).map((start) => byStart.get(start) ?? { start, ...noCounts })
 }
 

@@ -8,7 +8,7 @@ import type { UsageSpan } from './usage-search.ts'
 
 export interface Report {
   usage: Usage
-  asked: UsageRequest
+  request: UsageRequest
 }
 
 /** Null: there is no such application, or the key is a user's own, which reads no application. */
@@ -17,11 +17,11 @@ export function useReport(applicationId: string, span: UsageSpan): UseQueryResul
   return useQuery({
     queryKey: ['usage', applicationId, span],
     queryFn: async ({ signal }) => {
-      const asked = periodsOf(span, Date.now())
+      const request = periodsOf(span, Date.now())
       const [usage] = await (access.type === 'master'
-        ? unscoped.server.usage({ ...asked, filter: { applicationId }, signal })
-        : client.server.usage({ ...asked, signal }))
-      return usage ? { usage, asked } : null
+        ? unscoped.server.usage({ ...request, filter: { applicationId }, signal })
+        : client.server.usage({ ...request, signal }))
+      return usage ? { usage, request } : null
     },
     placeholderData: keepPreviousData,
   })

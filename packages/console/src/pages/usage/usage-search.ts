@@ -28,7 +28,7 @@ export interface UsageSearch {
 
 /** Invalid parameters are ignored, defaults are left out. */
 export function readUsageSearch({ span, sort, during }: Record<string, unknown>): UsageSearch {
-  const order = sortFields.flatMap((name) => [name, `-${name}`] as const).find((known) => known === sort)
+  const order = sortFields.flatMap((name) => [name, `-${name}`] as const).find((field) => field === sort)
   return {
     ...(typeof span === 'string' && Object.hasOwn(spans, span) && span !== defaultSpan && { span: span as UsageSpan }),
     ...(order && order !== defaultSort && { sort: order }),

@@ -7,7 +7,7 @@ import { invalid } from '../../kernel/errors.ts'
 export const bridgeTypes = ['openai', 'anthropic', 'ollama', 'http'] as const
 export type BridgeType = (typeof bridgeTypes)[number]
 
-export const isBridgeType = (type: unknown): type is BridgeType => bridgeTypes.some((known) => known === type)
+export const isBridgeType = (type: unknown): type is BridgeType => bridgeTypes.some((name) => name === type)
 
 const defaultConcurrency = 16
 

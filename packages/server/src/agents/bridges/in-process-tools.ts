@@ -13,7 +13,7 @@ export const fetchToolsInProcess =
     signal.throwIfAborted()
     const {
       statusCode,
-      headers: given,
+      headers: answerHeaders,
       rawPayload,
     } = await server.inject({
       method,
@@ -25,7 +25,10 @@ export const fetchToolsInProcess =
     return {
       ok: statusCode === 200,
       status: statusCode,
-      headers: { get: (name) => (given[name.toLowerCase()] === undefined ? null : String(given[name.toLowerCase()])) },
+      headers: {
+        get: (name) =>
+          answerHeaders[name.toLowerCase()] === undefined ? null : String(answerHeaders[name.toLowerCase()]),
+      },
       body: oneChunk(rawPayload),
     }
   }

@@ -97,14 +97,14 @@ export const historyOperations: readonly Operation<AgentServices>[] = [
       const { db, agents } = services
       const { entity } = await getEntity({ resource: agent, services }, scope, id, ['id'])
       await agents.history.flush()
-      const [found] = isUuid(invocationId)
+      const [invocation] = isUuid(invocationId)
         ? await db.query<{ replicaId: string; status: string }>(sql`
               SELECT replica_id AS "replicaId", status FROM svc.agent_invocations
               WHERE id = ${invocationId.toLowerCase()}::uuid AND agent_id = ${String(entity.id)}::uuid`)
         : []
-      if (!found) throw new ApiError('not_found', 'There is no invocation with this id.')
-      if (found.status === 'running') agents.stop(found.replicaId, invocationId.toLowerCase())
-      return { body: { id: invocationId.toLowerCase(), status: found.status } }
+      if (!invocation) throw new ApiError('not_found', 'There is no invocation with this id.')
+      if (invocation.status === 'running') agents.stop(invocation.replicaId, invocationId.toLowerCase())
+      return { body: { id: invocationId.toLowerCase(), status: invocation.status } }
     },
   }),
 ]

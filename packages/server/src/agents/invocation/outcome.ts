@@ -95,17 +95,17 @@ export function readEnding({ finishReason = 'stop', model, usage = {}, artifacts
   if (model !== undefined && model !== null && typeof model !== 'string') return undefined
   if (artifacts !== undefined && !areArtifacts(artifacts)) return undefined
   return {
-    finishReason: finishReasons.find((known) => known === finishReason) ?? 'other',
+    finishReason: finishReasons.find((reason) => reason === finishReason) ?? 'other',
     model: model || fallback || 'unknown',
     usage: readUsage(usage),
     ...(artifacts !== undefined && { artifacts }),
   } satisfies Ending
 }
 
-function readUsage(given: Record<string, unknown>): Usage {
+function readUsage(counts: Record<string, unknown>): Usage {
   const usage: Usage = {}
   for (const name of usageFields) {
-    const value = given[name]
+    const value = counts[name]
     if (typeof value === 'number' && value >= 0) usage[name] = value
   }
   return usage

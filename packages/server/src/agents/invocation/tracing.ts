@@ -34,8 +34,8 @@ const registered = Symbol.for('opentelemetry.js.api.1')
 
 /** A span for each invocation, where the process was started with an OpenTelemetry SDK. */
 export async function openTracing(): Promise<Tracing> {
-  const { [registered]: found } = globalThis as { [registered]?: { trace?: unknown } }
-  if (!found?.trace) return unrecorded
+  const { [registered]: api } = globalThis as { [registered]?: { trace?: unknown } }
+  if (!api?.trace) return unrecorded
   const { context, SpanKind, SpanStatusCode, trace } = await import('@opentelemetry/api')
   const tracer = trace.getTracer('graticule')
   return {

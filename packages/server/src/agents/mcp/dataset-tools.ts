@@ -62,8 +62,8 @@ export const queryDataset = tool({
 })
 
 /** Where each attribute of the query stands in a list that the caller wrote. */
-const indexOrigins = (asked: readonly string[], argument: string, written: readonly string[]): ArgumentPath[] =>
-  asked.flatMap((name, index) => {
+const indexOrigins = (names: readonly string[], argument: string, written: readonly string[]): ArgumentPath[] =>
+  names.flatMap((name, index) => {
     const at = written.indexOf(name)
     return at === -1 ? [] : [[`attributes/${index}`, `${argument}/${at}`]]
   })

@@ -11,13 +11,13 @@ export async function datasetIdsInBox(
   datasets: readonly DatasetSummary[],
   bbox: number[],
 ): Promise<Set<string>> {
-  const found = new Set<string>()
+  const ids = new Set<string>()
   const rest = datasets.filter(geometryOf).values()
   const take = async (): Promise<void> => {
-    for (const dataset of rest) if (await hasRows(call, dataset, bbox)) found.add(dataset.id)
+    for (const dataset of rest) if (await hasRows(call, dataset, bbox)) ids.add(dataset.id)
   }
   await Promise.all(Array.from({ length: atOnce }, take))
-  return found
+  return ids
 }
 
 async function hasRows(call: CallOperation, dataset: DatasetSummary, bbox: number[]): Promise<boolean> {

@@ -11,13 +11,13 @@ const results = new LRUCache<string, string>({ max: 100 })
 type ToolRequest = { readonly headers: Readonly<Record<string, string>>; readonly version: string }
 
 /** The answer to an equal message from before, with the id of this one; otherwise what `answer` gives. */
-export async function keepAnswer(asked: ToolRequest, body: unknown, answer: () => Promise<Answer>): Promise<Answer> {
+export async function keepAnswer(request: ToolRequest, body: unknown, answer: () => Promise<Answer>): Promise<Answer> {
   if (!isMessage(body) || !methods.has(body.method)) return answer()
   const { id, ...rest } = body
-  const key = JSON.stringify([asked, rest])
-  const known = results.get(key)
-  if (known !== undefined)
-    return { status: 200, json: `{"result":${known},"jsonrpc":"2.0","id":${JSON.stringify(id)}}` }
+  const key = JSON.stringify([request, rest])
+  const keptResult = results.get(key)
+  if (keptResult !== undefined)
+    return { status: 200, json: `{"result":${keptResult},"jsonrpc":"2.0","id":${JSON.stringify(id)}}` }
   const answered = await answer()
   const result = answered.status === 200 ? resultOf(answered.json) : undefined
   if (result !== undefined) results.set(key, JSON.stringify(result))

@@ -57,17 +57,17 @@ export const listDatasets = tool({
       limit: limit + 1,
       offset: start,
     }
-    const found = (await call('datasets.list', { query })) as DatasetSummary[]
-    const known = await estimates(found.slice(0, limit))
+    const datasets = (await call('datasets.list', { query })) as DatasetSummary[]
+    const estimateOf = await estimates(datasets.slice(0, limit))
     const page = firstRows(
-      found.map((dataset) => brief(dataset, known.get(dataset.id))),
+      datasets.map((dataset) => brief(dataset, estimateOf.get(dataset.id))),
       limit,
       start,
     )
     const { rows, truncated, nextOffset } = page
     const rest = { truncated, ...(nextOffset !== undefined && { nextCursor: cursorOf(nextOffset), nextOffset }) }
     if (!bbox) return { datasets: rows, ...rest }
-    const ids = await datasetIdsInBox(call, found.slice(0, rows.length), bbox)
+    const ids = await datasetIdsInBox(call, datasets.slice(0, rows.length), bbox)
     return { datasets: rows.filter(({ id }) => ids.has(id)), ...rest }
   },
 })

@@ -10,7 +10,9 @@ import type { ToolGrant } from './tool-token.ts'
 
 export type McpServices = {
   readonly about: { readonly version: { readonly tag: string } }
-  estimates(...given: [...Parameters<ToolServices['estimates']>, AbortSignal]): ReturnType<ToolServices['estimates']>
+  estimates(
+    ...parameters: [...Parameters<ToolServices['estimates']>, AbortSignal]
+  ): ReturnType<ToolServices['estimates']>
   /** The operations that tools use, with the rights of this caller. */
   callAs(from: { request: FastifyRequest; signal: AbortSignal }, caller: Caller): CallOperation
   /** The grant of a tool token, while its invocation runs. */

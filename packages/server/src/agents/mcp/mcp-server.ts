@@ -115,9 +115,11 @@ function notOffered({ id }: { id?: unknown }): Answer {
 
 /** Those that the protocol reads. Programs that accept anything get JSON, which is all there is. */
 function transportHeaders({ headers }: FastifyRequest): Record<string, string> {
-  const given = Object.entries(headers).filter(([name, value]) => name.startsWith('mcp-') && typeof value === 'string')
+  const entries = Object.entries(headers).filter(
+    ([name, value]) => name.startsWith('mcp-') && typeof value === 'string',
+  )
   return {
-    ...(Object.fromEntries(given) as Record<string, string>),
+    ...(Object.fromEntries(entries) as Record<string, string>),
     accept: 'application/json, text/event-stream',
     'content-type': 'application/json',
   }

@@ -146,7 +146,7 @@ async function joined(call: CallOperation, input: Join, conditionOf: (geometry: 
   const { where, origins } = conditionsOf(from, input)
   const query = { attributes: [...shown, geometry], where, limit: limit + 1, offset }
   const rows = await queryRows(call, from.id, query, { parameters, origins })
-  const found: DatasetRow[] = []
+  const pairs: DatasetRow[] = []
   for (const row of rows.slice(0, limit)) {
     const { [geometry]: place, ...plain } = row
     // Nothing is near a row without geometry.
@@ -154,9 +154,9 @@ async function joined(call: CallOperation, input: Join, conditionOf: (geometry: 
       place === null || place === undefined
         ? { rows: [], truncated: false }
         : await matchesOf(call, to, { attribute: target, condition: conditionOf(place) }, input.toAttributes)
-    found.push({ row: plain, matches: matches.rows, ...(matches.truncated && { moreMatches: true }) })
+    pairs.push({ row: plain, matches: matches.rows, ...(matches.truncated && { moreMatches: true }) })
   }
-  return boundedRows([...found, ...rows.slice(limit)], limit, offset)
+  return boundedRows([...pairs, ...rows.slice(limit)], limit, offset)
 }
 
 function geometryNameOf(dataset: DatasetColumns, argument: string): string {
@@ -182,7 +182,7 @@ async function matchesOf(
     ...(nearest && { nearest }),
     limit: maxMatches + 1,
   }
-  const found = await queryRows(call, to.id, query, { origins: [['attributes', 'toAttributes']] })
-  const rows = found.slice(0, maxMatches)
-  return { rows: nearest ? rows.map(withShortDistance) : rows, truncated: found.length > maxMatches }
+  const matches = await queryRows(call, to.id, query, { origins: [['attributes', 'toAttributes']] })
+  const rows = matches.slice(0, maxMatches)
+  return { rows: nearest ? rows.map(withShortDistance) : rows, truncated: matches.length > maxMatches }
 }

@@ -35,13 +35,13 @@ const associatedData = 'tool token'
 
 /** A grant is sealed once for all invocations that have the same; each signs its id and its end with the grant's secret. */
 export function createToolTokens(secrets: Secrets): ToolTokens {
-  const known = new WeakMap<Permissions, Grants>()
+  const grantsOf = new WeakMap<Permissions, Grants>()
 
   function grantOf({ caller, agentId, applicationId, datasetIds }: Issue) {
     const { userId, permissions } = caller
     const type = caller.type === 'user' ? 'user' : 'app'
-    const grants: Grants = known.get(permissions) ?? new Map()
-    known.set(permissions, grants)
+    const grants: Grants = grantsOf.get(permissions) ?? new Map()
+    grantsOf.set(permissions, grants)
     const name = `${type} ${userId} ${agentId} ${applicationId} ${datasetIds ?? '*'}`
     const before = grants.get(name)
     if (before) return before

@@ -45,8 +45,8 @@ export function createRemoteWorkers(bus: Bus, workers: Workers, onStop: (invocat
     [...replicas].filter(([, replica]) => infosOf(replica, agentId).some(({ status }) => status === 'online'))
 
   function replicaOf(id: string): RemoteReplica {
-    const known = replicas.get(id)
-    if (known) return known
+    const former = replicas.get(id)
+    if (former) return former
     const runs = createRemoteRuns({ bus, workers, replicaId: id, onAbsent: () => drop(id, { isStopping: false }) })
     const replica = { heardAt: 0, agents: new Map(), runs }
     replicas.set(id, replica)
@@ -102,11 +102,14 @@ export function createRemoteWorkers(bus: Bus, workers: Workers, onStop: (invocat
 const freeIn = (infos: readonly WorkerInfo[]): number =>
   infos.reduce((sum, { status, capacity, inFlight }) => (status === 'online' ? sum + capacity - inFlight : sum), 0)
 
-function updateWorkers({ agents: known }: RemoteReplica, { isWhole, agents }: Extract<Message, { k: 'state' }>): void {
-  if (isWhole) known.clear()
+function updateWorkers(
+  { agents: workers }: RemoteReplica,
+  { isWhole, agents }: Extract<Message, { k: 'state' }>,
+): void {
+  if (isWhole) workers.clear()
   for (const [agentId, infos] of agents) {
-    if (infos.length > 0) known.set(agentId, infos)
-    else known.delete(agentId)
+    if (infos.length > 0) workers.set(agentId, infos)
+    else workers.delete(agentId)
   }
 }
 

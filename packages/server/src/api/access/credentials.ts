@@ -31,8 +31,8 @@ export const isUuid = (text: string): boolean => uuid.test(text)
 /** Reads the credentials: a key may come in headers of its own, in the query, as Bearer or in Basic. */
 export function readCredentials({ rawHeaders, query }: Credentials): PresentedCredentials {
   const headers = readHeaders(rawHeaders)
-  const { [keyParameter]: asked } = query
-  const keys: unknown[] = asked === undefined ? [] : [asked].flat()
+  const { [keyParameter]: parameter } = query
+  const keys: unknown[] = parameter === undefined ? [] : [parameter].flat()
   for (const name of keyHeaders) for (const value of headers.get(name) ?? none) keys.push(value)
   const presented = { keys, accessTokens: [] as string[], toolTokens: [] as string[], headers }
   for (const name of authorizationHeaders) for (const value of headers.get(name) ?? none) sort(value, presented)
@@ -80,15 +80,15 @@ const wanted: ReadonlySet<string> = new Set([
 
 /** The headers that matter here, with each value they come with. */
 function readHeaders(rawHeaders: readonly string[]): PresentedCredentials['headers'] {
-  const found = new Map<string, string[]>()
+  const headers = new Map<string, string[]>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]?.toLowerCase() ?? ''
     if (!wanted.has(name)) continue
-    const values = found.get(name)
+    const values = headers.get(name)
     if (values) values.push(rawHeaders[index + 1] ?? '')
-    else found.set(name, [rawHeaders[index + 1] ?? ''])
+    else headers.set(name, [rawHeaders[index + 1] ?? ''])
   }
-  return found
+  return headers
 }
 
 const none: readonly string[] = []

@@ -9,13 +9,13 @@ export type FormerPublicKeys = { readonly application: string; readonly id: stri
 
 /** By application, the default one first. Keys that have expired do not count. */
 export async function countFormerPublicKeys(db: Pick<Queryable, 'query'>): Promise<FormerPublicKeys[]> {
-  const found = await db.query<FormerPublicKeys & { permissions: Permissions }>(sql`
+  const keys = await db.query<FormerPublicKeys & { permissions: Permissions }>(sql`
     SELECT a.name AS application, a.id::text AS id, k.permissions, count(*)::int4 AS count
     FROM svc.apikeys k JOIN svc.applications a ON a.id = k.application_id
     WHERE k.type = 'app' AND jsonb_exists(k.permissions, '*') AND (k.expires_at IS NULL OR k.expires_at > now())
     GROUP BY a.is_default, a.name, a.id, k.permissions ORDER BY a.is_default DESC, a.name, a.id`)
   const counts = new Map<string, FormerPublicKeys>()
-  for (const { application, id, permissions, count } of found) {
+  for (const { application, id, permissions, count } of keys) {
     if (isFormerPublic(permissions)) counts.set(id, { application, id, count: count + (counts.get(id)?.count ?? 0) })
   }
   return [...counts.values()]

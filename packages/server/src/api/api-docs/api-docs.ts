@@ -62,9 +62,9 @@ export const apiDocsOperations: readonly Operation<ApiDocsServices>[] = [
     access: 'public',
     success: { status: 200, description: 'A script or a style sheet', contentType: 'text/*', schema: Type.String() },
     async handle(_, { params }) {
-      const found = assets.get(params.file)
-      if (!found) throw new ApiError('not_found', 'There is no such file of the API page.')
-      return file(`${found.type}; charset=utf-8`, await found.read())
+      const asset = assets.get(params.file)
+      if (!asset) throw new ApiError('not_found', 'There is no such file of the API page.')
+      return file(`${asset.type}; charset=utf-8`, await asset.read())
     },
   }),
 ]

@@ -29,8 +29,8 @@ export function createConsoleFiles(): ConsoleFiles {
   let names: Promise<ReadonlySet<string>> | undefined
   const kept = new Map<string, Promise<ConsoleFile>>()
   const keep = (name: string, read: () => Promise<Buffer>): Promise<ConsoleFile> => {
-    const found = kept.get(name)
-    if (found) return found
+    const file = kept.get(name)
+    if (file) return file
     const contentType = contentTypes[extname(name)] ?? 'application/octet-stream'
     const reading = read().then((bytes) => consoleFile(contentType, bytes))
     kept.set(name, reading)

@@ -156,7 +156,7 @@ function beginAnswer<S>(
     if (caller) authority.limitRate?.(caller, weightOf(operation))
     if (caller) authority.holdConnection?.(caller, request.socket, response)
     if (typeof answer !== 'function') return { answer: finished(route, context, answer), caller }
-    const reading = answer().then((found) => finished(route, context, found))
+    const reading = answer().then((answer) => finished(route, context, answer))
     return { answer: reading.finally(() => context.release()), caller }
   } catch {
     // The usual way comes to the same result, and explains it.
@@ -167,7 +167,7 @@ function beginAnswer<S>(
 /** The answer with all headers, in its coding. */
 function finished<S>(
   { finish }: Route<S>,
-  { headers, given: { caller, authority } }: NowContext<S>,
+  { headers, parts: { caller, authority } }: NowContext<S>,
   answer: Answer | undefined,
 ): Ready | undefined | Promise<Ready> {
   if (!answer || !isWhole(answer)) return undefined
@@ -188,19 +188,19 @@ class NowContext<S> {
   readonly tree: QueryTree
   readonly headers: IncomingMessage['headers']
   readonly scope: Scope
-  readonly given: RequestParts<S>
+  readonly parts: RequestParts<S>
   #opened: RequestSignal | undefined
 
-  constructor(given: RequestParts<S>, scope: Scope) {
-    this.services = given.services
-    this.tree = given.tree
-    this.headers = given.request.headers
+  constructor(parts: RequestParts<S>, scope: Scope) {
+    this.services = parts.services
+    this.tree = parts.tree
+    this.headers = parts.request.headers
     this.scope = scope
-    this.given = given
+    this.parts = parts
   }
 
   get signal(): AbortSignal {
-    const { caller, authority, request } = this.given
+    const { caller, authority, request } = this.parts
     this.#opened ??= openCallerSignal(request.socket, caller, authority)
     return this.#opened.signal
   }
@@ -218,11 +218,14 @@ function unused(loading: Promise<unknown>): Begun {
 
 /** Only the framework knows which proxies are trusted: it is asked once for each connection and text of the header. */
 function rememberProtocols(app: FastifyInstance, trustsProxy: boolean) {
-  const known = new WeakMap<Socket, { readonly forwarded: string; readonly protocol: FastifyRequest['protocol'] }>()
+  const connections = new WeakMap<
+    Socket,
+    { readonly forwarded: string; readonly protocol: FastifyRequest['protocol'] }
+  >()
   if (trustsProxy) {
     app.addHook('onRequest', (request, _reply, done) => {
       const { 'x-forwarded-proto': forwarded } = request.headers
-      if (typeof forwarded === 'string') known.set(request.raw.socket, { forwarded, protocol: request.protocol })
+      if (typeof forwarded === 'string') connections.set(request.raw.socket, { forwarded, protocol: request.protocol })
       done()
     })
   }
@@ -230,7 +233,7 @@ function rememberProtocols(app: FastifyInstance, trustsProxy: boolean) {
     of({ headers, socket }: IncomingMessage): FastifyRequest['protocol'] | undefined {
       const { 'x-forwarded-proto': forwarded } = headers
       if (!trustsProxy || forwarded === undefined) return 'http'
-      const before = known.get(socket)
+      const before = connections.get(socket)
       return before?.forwarded === forwarded ? before.protocol : undefined
     },
   }

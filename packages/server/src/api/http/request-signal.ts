@@ -42,8 +42,8 @@ const bySocket = new WeakMap<Socket, Set<() => void>>()
 
 /** One listener for each connection, however many requests come over it, one after the other or pipelined. */
 function closeListenersOf(socket: Socket): Set<() => void> {
-  const known = bySocket.get(socket)
-  if (known) return known
+  const signals = bySocket.get(socket)
+  if (signals) return signals
   const closeListeners = new Set<() => void>()
   bySocket.set(socket, closeListeners)
   socket.once('close', () => {

@@ -260,10 +260,10 @@ function routeOddMethod(raw: IncomingMessage): void {
 /** A known address with the wrong method is 405, and Allow says which methods it has. */
 function refuseOtherMethods(app: FastifyInstance, operations: readonly DeclaredOperation[]): void {
   for (const [url, group] of Map.groupBy(operations, routeOf)) {
-    const known: string[] = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-    const allow = [...new Set([...known, 'OPTIONS'])].join(', ')
+    const allowed: string[] = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    const allow = [...new Set([...allowed, 'OPTIONS'])].join(', ')
     app.route({
-      method: methods.filter((method) => !known.includes(method)),
+      method: methods.filter((method) => !allowed.includes(method)),
       url,
       async onRequest(request) {
         const method = oddMethods.get(request.raw) ?? request.method

@@ -29,8 +29,8 @@ export function rethrowRefusal(error: unknown): never {
   if (typeof error === 'object' && error !== null && 'code' in error && 'message' in error) {
     const own = ownStates[String(error.code)]
     if (own) throw new ApiError(own, String(error.message), { cause: error })
-    const known = 'constraint' in error ? constraints[String(error.constraint)] : undefined
-    if (known) throw Object.assign(known('table' in error ? error.table : undefined), { cause: error })
+    const constraint = 'constraint' in error ? constraints[String(error.constraint)] : undefined
+    if (constraint) throw Object.assign(constraint('table' in error ? error.table : undefined), { cause: error })
     if (error.code === '23505')
       throw new ApiError('conflict', 'Another record has the same values already.', { cause: error })
   }

@@ -154,13 +154,13 @@ function create<S extends BaseServices>(resource: Resource<S>, addition?: Additi
     async handle(context, { body }) {
       const { caller, scope, services } = context
       demandAnyId(scope)
-      const given = body as Entity
-      const applicationId = chooseApplication(caller, given.applicationId)
+      const input = body as Entity
+      const applicationId = chooseApplication(caller, input.applicationId)
       const values: Entity = {}
       for (const [name, field] of Object.entries(resource.fields)) {
-        if (isInputField(field)) values[name] = given[name] ?? field.default
+        if (isInputField(field)) values[name] = input[name] ?? field.default
       }
-      const whole = await prepared(resource, { values, applicationId, given }, context)
+      const whole = await prepared(resource, { values, applicationId, input }, context)
       const stored = await insertEntity({ resource, services }, scope, applicationId, whole, addition)
       const { headers, body: entity } = answer(stored)
       return { headers: { ...headers, location: `${resource.path}/${stored.entity.id}` }, body: entity }
@@ -185,7 +185,7 @@ function replace<S extends BaseServices>(resource: Resource<S>): Operation<S> {
       const stored = await changeEntity({ resource, services }, scope, params.id, readIfMatch(request), (current) =>
         prepared(
           resource,
-          { values: replacement(resource, body as Entity), previous: current, given: body as Entity },
+          { values: replacement(resource, body as Entity), previous: current, input: body as Entity },
           context,
         ),
       )
@@ -208,7 +208,7 @@ function patch<S extends BaseServices>(resource: Resource<S>): Operation<S> {
       const { request, scope, services } = context
       const stored = await changeEntity({ resource, services }, scope, params.id, readIfMatch(request), (current) => {
         const values = checkChanges(patched(resource, current, body as Entity)) as Entity
-        return prepared(resource, { values, previous: current, given: body as Entity }, context)
+        return prepared(resource, { values, previous: current, input: body as Entity }, context)
       })
       return answer(stored)
     },
@@ -254,7 +254,7 @@ function patched(resource: Resource, current: Entity, patch: Entity): Entity {
   return values
 }
 
-type Values = { values: Entity; previous?: Entity; applicationId?: string; given: Entity }
+type Values = { values: Entity; previous?: Entity; applicationId?: string; input: Entity }
 
 type PrepareContext<S> = { readonly scope: Scope; readonly signal: AbortSignal; readonly services: S }
 
@@ -265,12 +265,12 @@ async function prepared<S extends BaseServices>(
   context: PrepareContext<S>,
 ): Promise<Entity> {
   const { scope, services } = context
-  const { previous, given } = draft
+  const { previous, input } = draft
   const applicationId = draft.applicationId ?? String(previous?.applicationId ?? previous?.id)
   const whole = { ...draft, applicationId, leaving: () => context.signal }
   const next = resource.prepare ? await resource.prepare(whole, scope, services) : draft.values
   if (scope.trail) {
-    scope.trail.changed = previous ? changedFields(resource, previous, next, given) : inputFields(resource, given)
+    scope.trail.changed = previous ? changedFields(resource, previous, next, input) : inputFields(resource, input)
   }
   return next
 }

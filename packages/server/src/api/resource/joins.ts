@@ -49,8 +49,8 @@ async function loadOne(
     target.identity,
     entities.map((entity) => entity[field]).filter((id) => id !== null),
   )
-  const found = scope ? await findEntities(store, scope, target.identity.column, keys) : []
-  const byKey = new Map(found.map(({ key, entity }) => [key, entity]))
+  const targets = scope ? await findEntities(store, scope, target.identity.column, keys) : []
+  const byKey = new Map(targets.map(({ key, entity }) => [key, entity]))
   for (const entity of entities) entity[name] = byKey.get(String(entity[field])) ?? null
 }
 
@@ -68,8 +68,8 @@ async function loadMany(
     identity,
     entities.map((entity) => entity.id),
   )
-  const found = scope ? await findEntities(store, scope, foreignColumn, keys) : []
-  const byKey = Map.groupBy(found, ({ key }) => key)
+  const targets = scope ? await findEntities(store, scope, foreignColumn, keys) : []
+  const byKey = Map.groupBy(targets, ({ key }) => key)
   for (const entity of entities) entity[name] = (byKey.get(String(entity.id)) ?? []).map((related) => related.entity)
 }
 

@@ -111,7 +111,7 @@ function knownField(
 ): ResourceField {
   const field = Object.hasOwn(resource.fields, name) ? resource.fields[name] : undefined
   if (field && fits(field)) return field
-  const allowed = Object.entries(resource.fields).flatMap(([known, one]) => (fits(one) ? [known] : []))
+  const allowed = Object.entries(resource.fields).flatMap(([name, one]) => (fits(one) ? [name] : []))
   throw invalid(`query/${parameter}`, unknownName(`a field for ${parameter}`, name, allowed))
 }
 

@@ -43,9 +43,9 @@ export function createRecordCache<T>(
   return {
     fresh: (scope, id, notBefore) => cache.fresh(keyOf(scope, id), notBefore),
     async get(scope, id, notBefore) {
-      const found = await cache.get(keyOf(scope, id), () => load(scope, id), undefined, notBefore)
-      if (found instanceof ApiError) throw found
-      return found
+      const record = await cache.get(keyOf(scope, id), () => load(scope, id), undefined, notBefore)
+      if (record instanceof ApiError) throw record
+      return record
     },
   }
 }

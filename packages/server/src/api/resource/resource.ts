@@ -96,7 +96,7 @@ export type EntityDraft = {
   readonly previous?: Entity
   readonly applicationId: string
   /** The body as it came: a merge patch has lost its nulls in `values`. */
-  readonly given: Entity
+  readonly input: Entity
   /** The signal of the request, for checks that wait for somebody else's server. */
   leaving(): AbortSignal
 }

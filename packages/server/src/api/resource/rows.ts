@@ -19,8 +19,8 @@ const wholeSelections = new WeakMap<Resource, Selection>()
 
 export function selection(resource: Resource, names?: readonly string[], shown?: SelectList): Selection {
   const isPlain = !names && !shown
-  const known = isPlain ? wholeSelections.get(resource) : undefined
-  if (known) return known
+  const cached = isPlain ? wholeSelections.get(resource) : undefined
+  if (cached) return cached
   const fields = Object.entries(resource.fields).filter(
     ([name, field]) => isShown(field) && (names?.includes(name) ?? true),
   )

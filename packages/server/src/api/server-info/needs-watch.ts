@@ -78,8 +78,8 @@ function watched(find: () => Promise<Look>, goodTrustMs: number, begin: Look = {
   let lookedAt = Number.NEGATIVE_INFINITY
   function again(): Promise<void> {
     looking ??= find()
-      .then((found) => {
-        seen = found
+      .then((needs) => {
+        seen = needs
         lookedAt = performance.now()
       })
       // That the database does not work is for the check of the database to say.

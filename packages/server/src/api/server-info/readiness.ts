@@ -37,7 +37,7 @@ const good = ['ok', 'busy']
 
 /** Readiness: whether this process may get requests now. It never waits for the database. */
 export function createReadiness({ health, storage, bus, failing, isStopping, ...parts }: ReadinessParts): Readiness {
-  const known = createLoadingCache<Readonly<Record<string, CheckState>>>({ ttlMs: trustMs, max: 1 })
+  const states = createLoadingCache<Readonly<Record<string, CheckState>>>({ ttlMs: trustMs, max: 1 })
   const needs = watchNeeds(parts)
   const look = async (): Promise<Record<string, CheckState>> => {
     const [database, room] = await Promise.all([health.check().catch(() => 'unavailable'), storage.state()])
@@ -50,7 +50,7 @@ export function createReadiness({ health, storage, bus, failing, isStopping, ...
   return {
     settle: () => needs.settle(settleMs),
     async check() {
-      const seen = await known.get('checks', look)
+      const seen = await states.get('checks', look)
       const all: Record<string, CheckState> = {
         process: { state: isStopping() ? 'stopping' : 'ok', reasons: [] },
         ...seen,

@@ -67,11 +67,11 @@ async function* filesBelow(
   path: string,
   leaveOut: (path: string) => void,
 ): AsyncGenerator<DataFile, void, undefined> {
-  const found = await lstat(join(directory, path)).catch(() => undefined)
-  if (!found) return
-  if (found.isDirectory()) {
+  const file = await lstat(join(directory, path)).catch(() => undefined)
+  if (!file) return
+  if (file.isDirectory()) {
     const names = (await readdir(join(directory, path)).catch(() => [])).sort()
     for (const name of names) yield* filesBelow(directory, `${path}/${name}`, leaveOut)
-  } else if (found.isFile() && isFilePath(path)) yield { path, bytes: found.size }
+  } else if (file.isFile() && isFilePath(path)) yield { path, bytes: file.size }
   else leaveOut(path)
 }

@@ -43,9 +43,9 @@ export async function startRestore(
   let schemas: ReadonlySet<string> = new Set()
 
   async function addRecords(record: RecordsRecord, content: Content): Promise<void> {
-    const known = tables.get(record.table)
-    const strange = record.columns.find((column) => !known?.columns.includes(column))
-    const isExpected = known && strange === undefined && missing.delete(record.table)
+    const table = tables.get(record.table)
+    const strange = record.columns.find((column) => !table?.columns.includes(column))
+    const isExpected = table && strange === undefined && missing.delete(record.table)
     if (!isExpected || (schemas.size === 0 && record.table !== 'applications')) {
       throw new StartError(`The backup has records of "${record.table}" that this version does not know.`)
     }

@@ -41,8 +41,8 @@ export async function prepareDirectory(
   }
   for (const name of restored) {
     if (name === 'secret.key') continue
-    const found = await readdir(join(directory, name)).catch(() => [])
-    if (found.length > 0) {
+    const names = await readdir(join(directory, name)).catch(() => [])
+    if (names.length > 0) {
       throw new StartError(
         `${join(directory, name)} is not empty, and restore replaces nothing. Set DATA_DIR to another directory, or move this one away.`,
       )
@@ -63,14 +63,14 @@ async function demandSecret(directory: string, secret: string, secretKey: string
 }
 
 export async function demandEmptyDatabase(db: Db): Promise<void> {
-  const [found] = await db.query(
+  const [row] = await db.query(
     raw(
       `SELECT nspname AS name FROM pg_catalog.pg_namespace WHERE nspname = 'svc' OR nspname ~ '^app_[0-9a-f]{32}$' LIMIT 1`,
     ),
   )
-  if (!found) return
+  if (!row) return
   throw new StartError(
-    `The database has a schema "${found.name}" already, and restore replaces nothing. Create an empty database, and name it in DATABASE_URL.`,
+    `The database has a schema "${row.name}" already, and restore replaces nothing. Create an empty database, and name it in DATABASE_URL.`,
   )
 }
 

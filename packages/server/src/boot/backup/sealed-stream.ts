@@ -84,10 +84,10 @@ function readHeader(header: Buffer): { cost: number; salt: Buffer } {
   if (header.length < headerLength || !header.subarray(0, magic.length).equals(magic)) {
     throw new StartError('This file is not a backup of Graticule, or its beginning is damaged.')
   }
-  const [found, cost = 0] = header.subarray(magic.length)
-  if (found !== version) {
+  const [format, cost = 0] = header.subarray(magic.length)
+  if (format !== version) {
     throw new StartError(
-      `This backup has the format ${found}; this program reads format ${version}. Use a newer version.`,
+      `This backup has the format ${format}; this program reads format ${version}. Use a newer version.`,
     )
   }
   if (cost < leastCost || cost > mostCost) throw new StartError('The beginning of the backup is damaged.')

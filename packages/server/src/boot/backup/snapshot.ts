@@ -59,25 +59,25 @@ async function lockAll(tx: Transaction, expected: Tenants, path: string): Promis
     SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
     SET LOCAL lock_timeout = '10s'; SET LOCAL idle_in_transaction_session_timeout = 0;
     SET LOCAL statement_timeout = 0; SET LOCAL row_security = off; ${path}`)
-  const known = [...expected.keys()]
+  const schemas = [...expected.keys()]
   const locked = new Set<string>()
-  for (const [index, schema] of [...known.entries()].reverse()) {
+  for (const [index, schema] of [...schemas.entries()].reverse()) {
     await tx.script(`SAVEPOINT tenant_${index}`)
     await lockKnown(tx, schema, expected.get(schema) ?? [], locked)
   }
   // The first query, which takes the snapshot.
-  const found = await listTenants(tx)
+  const tenants = await listTenants(tx)
   const late = new Set<string>()
-  for (const [schema, tables] of found) {
+  for (const [schema, tables] of tenants) {
     const missed = tables.filter(({ name }) => !locked.has(`${schema}.${name}`))
     if (missed.length > 0 || !expected.has(schema)) late.add(schema)
     for (const table of missed) await lockLate(tx, schema, table)
   }
   return {
     tx,
-    schemas: [...late, ...known.filter((schema) => found.has(schema) && !late.has(schema))],
+    schemas: [...late, ...schemas.filter((schema) => tenants.has(schema) && !late.has(schema))],
     async release(schema) {
-      if (!late.has(schema)) await tx.script(`ROLLBACK TO SAVEPOINT tenant_${known.indexOf(schema)}`)
+      if (!late.has(schema)) await tx.script(`ROLLBACK TO SAVEPOINT tenant_${schemas.indexOf(schema)}`)
     },
   }
 }

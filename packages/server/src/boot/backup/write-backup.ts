@@ -76,10 +76,10 @@ async function writeRecords(tx: Transaction, { archive, progress, signal }: Back
 }
 
 async function stateOf(tx: Transaction, table: string, column: string): Promise<SequenceState> {
-  const [found] = await tx.query<{ name: string }>(sql`
+  const [row] = await tx.query<{ name: string }>(sql`
     SELECT relname AS name FROM pg_catalog.pg_class
     WHERE oid = pg_catalog.pg_get_serial_sequence('svc.' || quote_ident(${table}), ${column})::regclass`)
-  return readState(tx, 'svc', found?.name ?? '')
+  return readState(tx, 'svc', row?.name ?? '')
 }
 
 const copyOf = (schema: string, table: string, columns: readonly string[], isPartitioned = false): Sql => {

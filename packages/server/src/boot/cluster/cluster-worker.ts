@@ -52,13 +52,13 @@ function createExchange(tell: (message: WorkerMessage) => void) {
   const reader = Promise.withResolvers<() => Promise<MetricValues>>()
   const waiting = new Map<number, (all: readonly MetricValues[]) => void>()
   const tellFigures = (figures: MetricValues): void => tell({ k: 'figures', figures })
-  let asked = 0
+  let lastId = 0
   return {
     provide: reader.resolve,
     tell: tellFigures,
     collect: () =>
       new Promise<readonly MetricValues[]>((resolve) => {
-        const id = ++asked
+        const id = ++lastId
         waiting.set(id, resolve)
         tell({ k: 'collect', id })
       }),

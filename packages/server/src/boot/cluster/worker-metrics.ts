@@ -8,8 +8,8 @@ export function addEnded(sum: MetricValues, ended: MetricValues): MetricValues {
   const metrics = new Map(sum.map((metric) => [metric.name, metric]))
   for (const metric of ended) {
     if (!growing.has(metric.type)) continue
-    const known = metrics.get(metric.name)
-    metrics.set(metric.name, known ? { ...metric, values: addValues(known.values, metric.values) } : metric)
+    const sum = metrics.get(metric.name)
+    metrics.set(metric.name, sum ? { ...metric, values: addValues(sum.values, metric.values) } : metric)
   }
   return [...metrics.values()]
 }

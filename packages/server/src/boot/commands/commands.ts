@@ -89,10 +89,12 @@ async function showConsoleLink(db: Db, address: string, wanted: string | undefin
 /** The application with this name or id; the default one when none is said. */
 async function findApplication(db: Db, application: string | undefined): Promise<{ id: string; name: string }> {
   const wanted = application ? sql`name = ${application} OR id::text = ${application}` : raw('is_default')
-  const found = await db.query<{ id: string; name: string }>(sql`SELECT id, name FROM svc.applications WHERE ${wanted}`)
-  const [only] = found
-  if (!only || found.length > 1) {
-    throw new StartError(`${found.length} applications are called "${application}". Give the id of one.`)
+  const applications = await db.query<{ id: string; name: string }>(
+    sql`SELECT id, name FROM svc.applications WHERE ${wanted}`,
+  )
+  const [only] = applications
+  if (!only || applications.length > 1) {
+    throw new StartError(`${applications.length} applications are called "${application}". Give the id of one.`)
   }
   return only
 }

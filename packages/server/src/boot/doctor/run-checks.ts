@@ -8,8 +8,8 @@ const limitMs = 10_000
 /** All checks at once, each within its time: one that hangs or fails stops no other. In the order of the list. */
 export async function runChecks(checks: readonly Check[], context: CheckContext, timeMs = limitMs): Promise<Line[]> {
   const wanted = checks.filter(({ applies }) => applies?.(context.config) ?? true)
-  const found = await Promise.all(wanted.map((check) => runInTime(check, context, timeMs)))
-  return found.flat()
+  const findings = await Promise.all(wanted.map((check) => runInTime(check, context, timeMs)))
+  return findings.flat()
 }
 
 async function runInTime(check: Check, context: CheckContext, timeMs: number): Promise<Line[]> {

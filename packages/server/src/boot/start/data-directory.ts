@@ -14,11 +14,11 @@ export async function closeToOthers(directory: string, onError: (error: unknown)
 
 async function close(path: string, onError: (error: unknown) => void): Promise<void> {
   try {
-    const found = await lstat(path)
+    const stats = await lstat(path)
     // What a link leads to is not ours to change.
-    if (found.isSymbolicLink()) return
-    if (found.mode & others) await chmod(path, found.mode & 0o777 & ~others)
-    if (!found.isDirectory()) return
+    if (stats.isSymbolicLink()) return
+    if (stats.mode & others) await chmod(path, stats.mode & 0o777 & ~others)
+    if (!stats.isDirectory()) return
     for (const name of await readdir(path)) await close(join(path, name), onError)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

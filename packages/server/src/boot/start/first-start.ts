@@ -57,19 +57,19 @@ export async function setUp(
     await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('svc.set_up'))`)
     await beginning.install?.(tx)
     const applicationId = await defaultApplication(tx, secrets, beginning)
-    const given = masterKey?.toLowerCase()
-    if (given) {
-      await addKey(tx, secrets, applicationId, 'master', developerPermissions, 'Master key of the settings', given)
+    const key = masterKey?.toLowerCase()
+    if (key) {
+      await addKey(tx, secrets, applicationId, 'master', developerPermissions, 'Master key of the settings', key)
       return undefined
     }
-    const [known] = await tx.query(sql`SELECT FROM svc.apikeys WHERE type = 'master' LIMIT 1`)
-    return known ? undefined : addKey(tx, secrets, applicationId, 'master', developerPermissions, 'Master key')
+    const [row] = await tx.query(sql`SELECT FROM svc.apikeys WHERE type = 'master' LIMIT 1`)
+    return row ? undefined : addKey(tx, secrets, applicationId, 'master', developerPermissions, 'Master key')
   })
 }
 
 async function defaultApplication(tx: Queryable, secrets: Secrets, { fill }: InitialContent): Promise<string> {
-  const [known] = await tx.query(sql`SELECT id FROM svc.applications WHERE is_default`)
-  if (known) return String(known.id)
+  const [row] = await tx.query(sql`SELECT id FROM svc.applications WHERE is_default`)
+  if (row) return String(row.id)
   const id = randomUUID()
   await tx.query(sql`
     INSERT INTO svc.applications (id, name, description, contact, is_default)

@@ -19,11 +19,11 @@ export function traceDb(db: Db, tracer: Tracer): Db {
 
 /** The same for the statements of tenants, until their first rows. */
 export function traceConnections(connections: Connections, tracer: Tracer): Connections {
-  const known = new WeakMap<Connection, Connection>()
+  const tracedOf = new WeakMap<Connection, Connection>()
   const traced = (connection: Connection): Connection => {
-    const found = known.get(connection) ?? tracedConnection(connection, tracer)
-    known.set(connection, found)
-    return found
+    const wrapper = tracedOf.get(connection) ?? tracedConnection(connection, tracer)
+    tracedOf.set(connection, wrapper)
+    return wrapper
   }
   return {
     ...connections,

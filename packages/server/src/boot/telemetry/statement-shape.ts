@@ -5,7 +5,7 @@
 export function statementShape(text: string): string {
   const shape = text
     .slice(0, readLength)
-    .replace(literals, (found) => (isKept(found) ? found : /^(?:--|\/\*)/.test(found) ? ' ' : '?'))
+    .replace(literals, (token) => (isKept(token) ? token : /^(?:--|\/\*)/.test(token) ? ' ' : '?'))
     .replace(/\s+/g, ' ')
     .trim()
   return shape.length > shapeLength ? `${shape.slice(0, shapeLength)}…` : shape
@@ -42,4 +42,4 @@ const literals = new RegExp(
 )
 
 /** Names and numbered parameters. */
-const isKept = (found: string): boolean => /^(?:"|\$\d|[A-Za-z_][\w$]*$)/.test(found)
+const isKept = (token: string): boolean => /^(?:"|\$\d|[A-Za-z_][\w$]*$)/.test(token)

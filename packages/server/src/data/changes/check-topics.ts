@@ -33,11 +33,11 @@ export async function checkTopics(db: Db, topics: readonly Topic[], position: Lo
 /** The records of datasets that were changed or deleted. */
 async function checkRecords(db: Db, topics: readonly Topic[]): Promise<void> {
   if (topics.length === 0) return
-  const found = await findDatasets(
+  const datasets = await findDatasets(
     db,
     topics.map(({ dataset }) => dataset.id),
   )
-  const byId = new Map(found.map((dataset) => [dataset.id, dataset]))
+  const byId = new Map(datasets.map((dataset) => [dataset.id, dataset]))
   for (const topic of topics) {
     const dataset = byId.get(topic.dataset.id)
     if (dataset) await checkRecord(topic, dataset)

@@ -30,9 +30,9 @@ export function createCoalescer({ era, isOpaque }: DatasetVisibility): Coalescer
   const drafts: Draft[] = []
   let keyBytes = 0
   return {
-    add(given) {
-      keyBytes += lengthOf(given.keys)
-      const change = isOpaque ? withoutRows(given) : keyBytes > maxKeyBytes ? { ...given, keys: undefined } : given
+    add(logged) {
+      keyBytes += lengthOf(logged.keys)
+      const change = isOpaque ? withoutRows(logged) : keyBytes > maxKeyBytes ? { ...logged, keys: undefined } : logged
       const last = drafts.at(-1)
       if (last && canHold(last, change)) add(last, change)
       else drafts.push(begin(change))

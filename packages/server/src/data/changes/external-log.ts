@@ -63,8 +63,8 @@ export async function withdrawIntent(db: Db, { id }: Intent): Promise<void> {
 
 /** After the commit. What was taken for abandoned meanwhile was told too early, and is told again. */
 export async function tellIntent(db: Db, { id, standIn, changes }: Intent): Promise<void> {
-  const told = await moveIntents(db, sql`write_id = ${id}::uuid`)
-  if (told === 0) await logChanges(db, standIn, changes)
+  const moved = await moveIntents(db, sql`write_id = ${id}::uuid`)
+  if (moved === 0) await logChanges(db, standIn, changes)
 }
 
 /** Tells what processes have left that died while they wrote. */

@@ -43,7 +43,7 @@ export function createConnections(services: DriverServices): Connections {
     ]),
   )
   const open = new Map<string, Promise<OpenDatabase>>()
-  const known = createLoadingCache<DatabaseRecord | undefined>({ keeps: (record) => record !== undefined })
+  const records = createLoadingCache<DatabaseRecord | undefined>({ keeps: (record) => record !== undefined })
 
   async function evict(): Promise<void> {
     const [oldest] = open
@@ -67,7 +67,7 @@ export function createConnections(services: DriverServices): Connections {
 
   return {
     find: (applicationId, id) =>
-      known.get(`${applicationId} ${id}`, () => findDatabase(services.db, applicationId, id)),
+      records.get(`${applicationId} ${id}`, () => findDatabase(services.db, applicationId, id)),
     lookUp: (applicationId, id) => findDatabase(services.db, applicationId, id),
     open: async (record) => (await opened(record)).connection,
     openPlatform: async (applicationId) => (await opened({ ...platformRecord, applicationId })).connection,

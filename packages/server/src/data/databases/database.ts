@@ -51,8 +51,8 @@ export const database = defineResource({
     }),
   },
   joins: { application: { one: 'Application', field: 'applicationId' } },
-  async prepare({ values: asked, previous, applicationId, given }, scope, { secrets }) {
-    const values = withParts(asked, previous, given)
+  async prepare({ values: changes, previous, applicationId, input }, scope, { secrets }) {
+    const values = withParts(changes, previous, input)
     const next: Entity = { ...previous, ...values }
     const moved = changedOf(loginFields, previous, values)
     if (previous) demandRepointing(scope, moved, 'databases')
@@ -74,9 +74,9 @@ const stringParts = ['host', 'port', 'user', 'password', 'db'] as const
 const textTypes = driverNames.filter((name) => driverOf(name)?.readConnectionString)
 
 /** The parts of a connection string in the place of the string. */
-function withParts({ connectionString, ...values }: Entity, previous: Entity | undefined, given: Entity): Entity {
+function withParts({ connectionString, ...values }: Entity, previous: Entity | undefined, input: Entity): Entity {
   if (typeof connectionString !== 'string') return values
-  const twice = stringParts.find((name) => given[name] !== undefined)
+  const twice = stringParts.find((name) => input[name] !== undefined)
   if (twice) throw invalid(`body/${twice}`, 'is part of connectionString; give one of the two')
   const read = driverOf(values.type ?? previous?.type)?.readConnectionString
   if (!read) throw invalid('body/connectionString', `is allowed only for type ${textTypes.join(' or ')}`)

@@ -33,12 +33,12 @@ type Described = {
 }
 
 /** Of the records that are in use: each request asks for them several times. */
-const known = new WeakMap<Described, Attributes>()
+const attributesByRecord = new WeakMap<Described, Attributes>()
 
 /** The attributes that queries on a dataset may name. `metadata.srid` is the SRID of columns that have none. */
 export function attributesOf(dataset: Described): Attributes {
-  const attributes = known.get(dataset) ?? readAttributes(dataset)
-  known.set(dataset, attributes)
+  const attributes = attributesByRecord.get(dataset) ?? readAttributes(dataset)
+  attributesByRecord.set(dataset, attributes)
   return attributes
 }
 

@@ -88,7 +88,7 @@ export const dataset = defineResource<DatasetServices>({
     database: { one: 'Database', field: 'databaseId' },
     owner: { one: 'User', field: 'ownerId' },
   },
-  async prepare({ values, previous, given, applicationId, leaving }, scope, { db, secrets, sources }) {
+  async prepare({ values, previous, input, applicationId, leaving }, scope, { db, secrets, sources }) {
     const next: Entity = { ...previous, ...values }
     const repointed = changedOf(references, previous, values)
     if (previous) demandRepointing(scope, repointed, 'datasets')
@@ -96,7 +96,7 @@ export const dataset = defineResource<DatasetServices>({
     const databaseId =
       repointed.length === 0
         ? String(previous?.databaseId)
-        : await ownDatabase(sources, scope, applicationId, { given: values.databaseId, stored: previous?.databaseId })
+        : await ownDatabase(sources, scope, applicationId, { named: values.databaseId, stored: previous?.databaseId })
     const ownerId = ownerOf(values.ownerId, previous?.ownerId, scope)
     const sealed =
       values.secrets === undefined
@@ -105,9 +105,9 @@ export const dataset = defineResource<DatasetServices>({
     const draft = draftOf(next, { databaseId, applicationId, secrets: sealed })
     const isUnchanged = changedOf([...references, 'metadata', 'secrets'], previous, values).length === 0
     // `{}` asks for nothing but to read the columns anew.
-    const mayFail = isUnchanged && Object.keys(given).length > 0
+    const mayFail = isUnchanged && Object.keys(input).length > 0
     const mayListTables = reaches(scope, 'execute', databaseId)
-    const found = await sources.inspect(draft, { signal: leaving(), mayListTables }).catch((error) => {
+    const facts = await sources.inspect(draft, { signal: leaving(), mayListTables }).catch((error) => {
       // A name can be changed though the table is gone, or its server does not answer.
       if (mayFail && error instanceof ApiError) return {}
       throw error
@@ -116,7 +116,7 @@ export const dataset = defineResource<DatasetServices>({
       ...values,
       ownerId,
       databaseId,
-      ...found,
+      ...facts,
       ...(values.secrets !== undefined && { secrets: sealed }),
     }
   },
@@ -165,15 +165,15 @@ async function ownDatabase(
   sources: Sources,
   scope: Scope,
   applicationId: string,
-  { given, stored }: { readonly given: unknown; readonly stored: unknown },
+  { named, stored }: { readonly named: unknown; readonly stored: unknown },
 ): Promise<string> {
-  const wanted = given ?? stored
+  const wanted = named ?? stored
   const id = typeof wanted === 'string' ? wanted.toLowerCase() : undefined
-  const found = await sources.findDatabase(applicationId, id)
-  if (!found) throw absentDatabase()
-  if (id === undefined || reaches(scope, 'read', id)) return found
+  const databaseId = await sources.findDatabase(applicationId, id)
+  if (!databaseId) throw absentDatabase()
+  if (id === undefined || reaches(scope, 'read', id)) return databaseId
   if (id !== stored) throw absentDatabase()
-  if (id === (await sources.findDatabase(applicationId, undefined))) return found
+  if (id === (await sources.findDatabase(applicationId, undefined))) return databaseId
   throw denied('Changing source or type needs what creating the dataset needs: read access to its database.')
 }
 

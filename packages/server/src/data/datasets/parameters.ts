@@ -21,15 +21,15 @@ const maxParameters = 100
 export function readParameters(
   declared: unknown,
   names: readonly string[],
-  given: Readonly<Record<string, unknown>> | undefined,
+  inputs: Readonly<Record<string, unknown>> | undefined,
 ): ReadonlyMap<string, ParameterValue> {
   const declarations = readDeclarations(declared)
   const values = new Map<string, ParameterValue>()
   const faults = new FaultCollector()
   for (const name of names) {
     const declaration = declarations.get(name) ?? undeclared
-    const raw = given && Object.hasOwn(given, name) ? given[name] : undefined
-    const value = given ? faults.attempt(() => readValue(`query/${name}`, declaration, raw)) : declaration.preset
+    const raw = inputs && Object.hasOwn(inputs, name) ? inputs[name] : undefined
+    const value = inputs ? faults.attempt(() => readValue(`query/${name}`, declaration, raw)) : declaration.preset
     values.set(name, { type: declaration.type, value: value ?? null })
   }
   faults.finish()
@@ -77,13 +77,13 @@ export function readDeclarations(declared: unknown): ReadonlyMap<string, Declara
 
 const example = '[{"name": "min", "type": "integer", "default": 0}]'
 
-const known = new Set(['name', 'type', 'default', 'required', 'description'])
+const members = new Set(['name', 'type', 'default', 'required', 'description'])
 
 function readDeclaration(path: string, item: Record<string, unknown>): { name: string; declaration: Declaration } {
   const { name, type = 'string', default: preset, required, description } = item
-  const unknownKey = Object.keys(item).find((key) => !known.has(key))
+  const unknownKey = Object.keys(item).find((key) => !members.has(key))
   if (unknownKey !== undefined) {
-    throw invalid(`${path}/${unknownKey.slice(0, 80)}`, unknownName('a field of a parameter', unknownKey, known))
+    throw invalid(`${path}/${unknownKey.slice(0, 80)}`, unknownName('a field of a parameter', unknownKey, members))
   }
   if (typeof name !== 'string' || !parameterName.test(name)) {
     throw invalid(`${path}/name`, 'must be at most 63 letters (A-Z), digits and _, and must not begin with a digit')

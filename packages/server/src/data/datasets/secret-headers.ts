@@ -5,9 +5,9 @@ import type { Dataset } from './dataset-record.ts'
 const purposeOf = (applicationId: string): string => `datasets.secrets.${applicationId}`
 
 /** Encrypts the secret headers of requests to a web service. */
-export function sealHeaders(given: unknown, secrets: Secrets, applicationId: string): string | null {
-  if (given === undefined || given === null) return null
-  return secrets.seal(JSON.stringify(given), purposeOf(applicationId))
+export function sealHeaders(headers: unknown, secrets: Secrets, applicationId: string): string | null {
+  if (headers === undefined || headers === null) return null
+  return secrets.seal(JSON.stringify(headers), purposeOf(applicationId))
 }
 
 export function openHeaders(

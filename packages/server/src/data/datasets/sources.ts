@@ -35,7 +35,7 @@ export function createSources(paths: DatabaseLookup, memory: MemoryOptions): Sou
     findDatabase: async (applicationId, id) => (await paths.find(applicationId, id))?.id,
     inspect: async (dataset, options) =>
       datasetTypeOf(dataset).inspect(dataset, meansOf(dataset), { timeoutMs: inspectionMs, ...options }),
-    open: async (dataset, given) => datasetTypeOf(dataset).open(dataset, meansOf(dataset), given),
+    open: async (dataset, inputs) => datasetTypeOf(dataset).open(dataset, meansOf(dataset), inputs),
     estimate: async (dataset, options) => datasetTypeOf(dataset).estimate?.(dataset, meansOf(dataset), options),
   }
 }

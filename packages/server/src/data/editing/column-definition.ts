@@ -96,10 +96,10 @@ function scalarOf({ type, dbType, geometryType, srid, dimension }: ColumnInput, 
   const named = dbType ?? dbTypes[type as keyof typeof dbTypes]
   if (!otherTypes.test(named) && named !== 'bytea')
     throw invalid(`${path}/dbType`, 'must be a type such as integer, numeric(10,2) or character varying(20)')
-  const found = typeOfColumn(named)
-  if (type !== undefined && type !== found)
-    throw invalid(`${path}/dbType`, `must be a type that is ${type}, not ${found}`)
-  return { type: found, dbType: named }
+  const attributeType = typeOfColumn(named)
+  if (type !== undefined && type !== attributeType)
+    throw invalid(`${path}/dbType`, `must be a type that is ${type}, not ${attributeType}`)
+  return { type: attributeType, dbType: named }
 }
 
 function geometryOf({ geometryType = 'Geometry', srid = 4326, dimension = 2 }: ColumnInput) {
@@ -116,8 +116,8 @@ function defaultOf(input: ColumnInput, { type, dbType, nullable }: AttributeDto,
 }
 
 /** The columns of a new table. Without a key it gets a numbered column `id`. */
-export function planColumns(given: readonly ColumnInput[], path: string): NewColumn[] {
-  const columns = given.map((column, index) => planColumn(column, `${path}/${index}`))
+export function planColumns(inputs: readonly ColumnInput[], path: string): NewColumn[] {
+  const columns = inputs.map((column, index) => planColumn(column, `${path}/${index}`))
   const names = columns.map(({ attribute }) => attribute.name)
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index)
   if (twice !== -1) throw invalid(`${path}/${twice}/name`, 'must not be the name of two columns')

@@ -59,10 +59,10 @@ function creating(standard: Operation<DatasetServices>): Operation<CreateService
     description: 'With `columns` the table is made, too.',
     body: Type.Object({ ...properties, columns }, { additionalProperties: false, examples }),
     handle(context, input) {
-      const { columns: given, ...rest } = input.body as Body
-      if (given === undefined) return standard.handle(context, input)
+      const { columns: columnInputs, ...rest } = input.body as Body
+      if (columnInputs === undefined) return standard.handle(context, input)
       checkPlace(rest)
-      const services = makingServices(context.services, planColumns(given, 'body/columns'))
+      const services = makingServices(context.services, planColumns(columnInputs, 'body/columns'))
       return createIn(context, services, { ...input, body: rest })
     },
   }

@@ -15,7 +15,7 @@ type TableDataset = { readonly id: string; readonly type: string; readonly sourc
  * in the same order.
  */
 export async function lockDatasetsOf(tx: Queryable, applicationId: string, table: TableName): Promise<string[]> {
-  const found = await read(
+  const rows = await read(
     tx,
     sql`
     WHERE application_id = ${applicationId}::uuid AND type = ANY (${tableTypes}::text[])
@@ -26,7 +26,7 @@ export async function lockDatasetsOf(tx: Queryable, applicationId: string, table
   const locked = await read(
     tx,
     sql`
-    WHERE id = ANY (${idsOf(found, table)}::uuid[]) ORDER BY id FOR NO KEY UPDATE`,
+    WHERE id = ANY (${idsOf(rows, table)}::uuid[]) ORDER BY id FOR NO KEY UPDATE`,
   )
   return idsOf(locked, table)
 }

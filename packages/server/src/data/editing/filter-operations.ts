@@ -127,8 +127,8 @@ async function writeMatching(context: EditContext, edit: Edit, writing: Writing)
   const connection = await table.connect()
   const options = { timeoutMs: timeoutOf(undefined), signal: context.signal, atMost: 1, isTrusted: true }
   const { batches } = await connection.select(sql`SELECT count(*) FROM ${table.from} AS q WHERE ${condition}`, options)
-  const [found] = (await Array.fromAsync(batches)).flat(2)
-  demandCount(Number(found), expect)
+  const [matches] = (await Array.fromAsync(batches)).flat(2)
+  demandCount(Number(matches), expect)
   const { count } = await writeInTransaction(context, edit, async (tx) => {
     const count = await countRows(tx, writing, context.signal)
     demandCount(count, expect)
@@ -137,11 +137,11 @@ async function writeMatching(context: EditContext, edit: Edit, writing: Writing)
   return { body: { count } }
 }
 
-function demandCount(found: number, expected: number): void {
-  if (found === expected) return
-  const rows = found === 1 ? '1 row' : `${found} rows`
+function demandCount(count: number, expected: number): void {
+  if (count === expected) return
+  const rows = count === 1 ? '1 row' : `${count} rows`
   const detail = `The filter matches ${rows}, and ${expected} were expected. Nothing was changed.`
-  throw new ApiError('conflict', detail, { extensions: { found, expected } })
+  throw new ApiError('conflict', detail, { extensions: { found: count, expected } })
 }
 
 export const filterOperations = [patch, remove]

@@ -221,12 +221,12 @@ async function nameDuplicates(edit: Edit, { keys }: CheckedRows, error: unknown)
   const same = table.key.map(
     ({ name, castTo }, index) => sql`q.${ident(name)} = r.${names[index] as Sql}::${raw(castTo)}`,
   )
-  const found = await table.db.query<{ n: number }>(sql`
+  const rows = await table.db.query<{ n: number }>(sql`
     SELECT r.n::int4 AS n FROM unnest(${joinSql(arrays, ', ')}) WITH ORDINALITY AS r(${joinSql([...names, raw('n')], ', ')})
     JOIN ${table.from} AS q ON ${joinSql(same, ' AND ')} ORDER BY r.n LIMIT ${maxFaults}::int4`)
-  if (found.length === 0) throw error
+  if (rows.length === 0) throw error
   throw faulty(
-    found.map(({ n }) => ({
+    rows.map(({ n }) => ({
       path: paths[n - 1] ?? 'body',
       code: 'exists',
       message: 'has the key of a row that exists. onConflict=ignore keeps that row, onConflict=update changes it',

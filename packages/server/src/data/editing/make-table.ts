@@ -40,8 +40,8 @@ export async function dropColumn(tx: Queryable, { schema, name }: TableName, col
 /** A column may name a system that nobody knows; its geometries could not be transformed. */
 async function checkSrid(tx: Queryable, { path, attribute: { srid } }: NewColumn): Promise<void> {
   if (srid === undefined) return
-  const [known] = await tx.query(sql`SELECT FROM spatial_ref_sys WHERE srid = ${srid}::int4`)
-  if (!known) throw invalid(`${path}/srid`, 'must be the number of a known reference system, such as 4326 or 3067')
+  const [system] = await tx.query(sql`SELECT FROM spatial_ref_sys WHERE srid = ${srid}::int4`)
+  if (!system) throw invalid(`${path}/srid`, 'must be the number of a known reference system, such as 4326 or 3067')
 }
 
 /** Its index, and its description. */

@@ -128,13 +128,13 @@ export function createTiling(options: TilingOptions): Tiling {
 
 /** A failure is no reason to refuse a tile: without statistics it is made of its rows. */
 function tableStatistics(sources: Sources): TileDatasets['table'] {
-  const known = createLoadingCache<TileTable | undefined>({ ttlMs: statisticsMs })
+  const tables = createLoadingCache<TileTable | undefined>({ ttlMs: statisticsMs })
   async function look(dataset: Dataset): Promise<TileTable | undefined> {
     const options = { timeoutMs: estimateMs, signal: AbortSignal.timeout(estimateMs) }
     const { rows = null, isIndexed = false } = (await sources.estimate(dataset, options).catch(() => undefined)) ?? {}
     return rows !== null && isIndexed ? { rows, plannedRows: new Map() } : undefined
   }
-  return (dataset) => known.get(`${dataset.id} ${dataset.revision}`, () => look(dataset))
+  return (dataset) => tables.get(`${dataset.id} ${dataset.revision}`, () => look(dataset))
 }
 
 /** The table of a dataset, if it is in the application's own schema. */

@@ -42,13 +42,13 @@ export async function loadSample(tx: Queryable, applicationId: string): Promise<
   await tx.query(sql`CREATE INDEX ON ${table} USING gist (geom)`)
   await tx.query(sql`ANALYZE ${table}`)
   const id = randomUUID()
-  const [found] = await tx.query<SampleRow>(sql`
+  const [row] = await tx.query<SampleRow>(sql`
     SELECT d.id AS "databaseId", pg_total_relation_size(${`${schema}.cities`}::regclass)::float8 AS bytes, c.rows,
       ST_XMin(c.box) AS west, ST_YMin(c.box) AS south, ST_XMax(c.box) AS east, ST_YMax(c.box) AS north
     FROM svc.databases d, (SELECT count(*)::float8 AS rows, ST_Expand(ST_Extent(geom), 0.001) AS box FROM ${table}) c
     WHERE d.application_id = ${applicationId}::uuid AND d."default"`)
-  if (!found) return
-  const { databaseId, bytes, rows, west, south, east, north } = found
+  if (!row) return
+  const { databaseId, bytes, rows, west, south, east, north } = row
   await insertDataset(tx, {
     id,
     applicationId,

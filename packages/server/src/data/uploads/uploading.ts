@@ -87,13 +87,13 @@ export function createUploading(options: UploadingOptions): Uploading {
       return { ...place, ...keys, databaseId: record.id, isPlatform: isPlatformType(record.type) }
     },
     async findReplaced(applicationId, id) {
-      const found = await findDataset(db, applicationId, id)
-      if (!found) return undefined
+      const dataset = await findDataset(db, applicationId, id)
+      if (!dataset) return undefined
       const [row] = await db.query<{ ownerId: number | null; databaseType: string }>(sql`
         SELECT d.owner_id AS "ownerId", b.type AS "databaseType"
         FROM svc.datasets d JOIN svc.databases b ON b.id = d.database_id WHERE d.id = ${id}::uuid`)
       if (!row) return undefined
-      const { databaseId, type, name, source } = found
+      const { databaseId, type, name, source } = dataset
       const ownSchema = isPlatformType(row.databaseType) ? tenantSchema(applicationId) : undefined
       const tableIn = (schema: string) => tableName(source, schema)
       return { databaseId, type, name, source, ownerId: row.ownerId, ownSchema, tableIn }

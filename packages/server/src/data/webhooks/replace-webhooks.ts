@@ -34,12 +34,12 @@ export async function replaceWebhooks(
     throw new ApiError('not_found', 'There is no ContactPoint with this id.')
   const stored = new Map((await readWebhooks(tx, contactPointId)).map((one) => [one.datasetId, one.id]))
   for (const { webhook, start } of wanted) {
-    const known = stored.get(webhook.datasetId)
+    const row = stored.get(webhook.datasetId)
     stored.delete(webhook.datasetId)
-    if (!start && known !== undefined) continue
+    if (!start && row !== undefined) continue
     if (!start || !datasets.has(webhook.datasetId)) throw changedMeanwhile()
-    if (known === undefined) await addWebhook(tx, contactPointId, webhook, start)
-    else await changeWebhook(tx, known, webhook)
+    if (row === undefined) await addWebhook(tx, contactPointId, webhook, start)
+    else await changeWebhook(tx, row, webhook)
   }
   await removeWebhooks(tx, [...stored.values()])
   await demandFew(tx, String(applicationId))

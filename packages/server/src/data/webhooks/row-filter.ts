@@ -43,14 +43,14 @@ export async function filterRows(
   signal: AbortSignal,
 ): Promise<LoggedChange[]> {
   const readable = readRowFilter(dataset, filter, 'filter')
-  const asked = new Set(changes.filter(isLookedUp).flatMap(({ keys = [] }) => keys))
-  const found = new Set<string>()
-  for (const keys of chunksOf([...asked])) {
-    for (const key of await matching(context, dataset, readable, keys, signal)) found.add(key)
+  const changedKeys = new Set(changes.filter(isLookedUp).flatMap(({ keys = [] }) => keys))
+  const matchingKeys = new Set<string>()
+  for (const keys of chunksOf([...changedKeys])) {
+    for (const key of await matching(context, dataset, readable, keys, signal)) matchingKeys.add(key)
   }
   return changes.flatMap((change) => {
     if (!isLookedUp(change)) return [change]
-    const keys = change.keys?.filter((key) => found.has(key)) ?? []
+    const keys = change.keys?.filter((key) => matchingKeys.has(key)) ?? []
     return keys.length > 0 ? [{ ...change, keys, rowCount: keys.length }] : []
   })
 }

@@ -105,16 +105,16 @@ type WebhookCheck = { readonly services: WebhookServices; readonly caller: Calle
 
 /** One that stays as it is needs no right on its dataset. */
 async function check(
-  asked: WebhookCheck,
+  context: WebhookCheck,
   webhook: Webhook,
   stored: StoredWebhook | undefined,
   place: string,
 ): Promise<NewWebhook> {
   if (stored && isDeepStrictEqual(webhook, definitionOf(stored))) return { webhook }
-  const dataset = await reachedDataset(asked, webhook, place)
+  const dataset = await reachedDataset(context, webhook, place)
   if (webhook.filter) readRowFilter(dataset, webhook.filter, `${place}/filter`)
   checkBox(webhook, `${place}/bbox`)
-  const { db } = asked.services
+  const { db } = context.services
   const { state } = await openTopic(db, dataset)
   return { webhook, start: { state, position: await endOfLog(db) } }
 }
@@ -125,14 +125,14 @@ async function reachedDataset(
   place: string,
 ): Promise<Dataset> {
   const scope = authorize(caller, { class: 'datasets', level: 'execute' }, datasetId)
-  const found = await services.datasetCache.get(scope, datasetId).catch((error) => {
+  const record = await services.datasetCache.get(scope, datasetId).catch((error) => {
     if (!isNotFound(error)) throw error
     return undefined
   })
-  if (!found || found.dataset.applicationId !== entity.applicationId) {
+  if (!record || record.dataset.applicationId !== entity.applicationId) {
     throw invalid(`${place}/datasetId`, 'must be the id of a dataset of the same application')
   }
-  return found.dataset
+  return record.dataset
 }
 
 function checkBox({ bbox }: Webhook, place: string): void {

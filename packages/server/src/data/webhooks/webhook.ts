@@ -56,9 +56,9 @@ export type Webhook = {
   readonly debounceSeconds: number
 }
 
-export const withDefaults = ({ operations: given, ...rest }: Static<typeof webhookInputSchema>): Webhook => ({
+export const withDefaults = ({ operations: chosen, ...rest }: Static<typeof webhookInputSchema>): Webhook => ({
   datasetId: rest.datasetId.toLowerCase(),
-  operations: operations.filter((name) => given?.includes(name) ?? true),
+  operations: operations.filter((name) => chosen?.includes(name) ?? true),
   filter: rest.filter ?? null,
   bbox: rest.bbox ?? null,
   debounceSeconds: rest.debounceSeconds ?? 0,

@@ -58,8 +58,8 @@ export function createIpcBus(port: BusPort): Bus {
     post: (to, message) => port.post({ k: 'message', from: id, to, text: JSON.stringify(message) }),
     broadcast: (message) => port.post({ k: 'message', from: id, text: JSON.stringify(message) }),
     isConnected: () => true,
-    listen(given) {
-      listener = given
+    listen(next) {
+      listener = next
     },
     async close() {
       port.post({ k: 'leave', id })

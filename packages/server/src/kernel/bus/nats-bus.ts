@@ -57,8 +57,8 @@ export async function createNatsBus({ url, namespace, onError }: NatsOptions): P
     post: (to, message) => publish(subjectOf(to), message),
     broadcast: (message) => publish(everyone, message),
     isConnected,
-    listen(given) {
-      listener = given
+    listen(next) {
+      listener = next
     },
     close: () => nats.drain().catch(onError),
   }

@@ -17,13 +17,13 @@ export async function evaluateInBusyThread(threadId: number, expression: string)
 
 /** The inspector numbers threads in its own way; the title has Node's number. */
 async function attach(session: Session, threadId: number): Promise<string | undefined> {
-  let found: string | undefined
+  let match: string | undefined
   session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
-    if (workerInfo.title.startsWith(`[worker ${threadId}]`)) found = sessionId
+    if (workerInfo.title.startsWith(`[worker ${threadId}]`)) match = sessionId
   })
   // All threads have been told of when this is answered.
   await session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
-  return found
+  return match
 }
 
 async function evaluate(session: Session, sessionId: string, expression: string): Promise<unknown> {

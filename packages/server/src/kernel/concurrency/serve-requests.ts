@@ -34,7 +34,7 @@ export function serveRequests<Request>(handle: (request: Request, context: Reque
       const value = await handle(request, {
         signal: leaving.signal,
         transfer,
-        notify: (notice, given) => send({ id, notice }, given),
+        notify: (notice, memory) => send({ id, notice }, memory),
         onMessage(listener) {
           one.onMessage = listener
         },

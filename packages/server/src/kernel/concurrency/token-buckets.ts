@@ -15,8 +15,8 @@ export function createTokenBuckets(now: () => number = () => performance.now()):
   const buckets = new Map<string, Bucket>()
 
   function bucketOf(key: string, burst: number): Bucket {
-    const known = buckets.get(key)
-    if (known) return known
+    const existing = buckets.get(key)
+    if (existing) return existing
     if (buckets.size >= maxBuckets) buckets.delete(buckets.keys().next().value ?? '')
     const bucket = { tokens: burst, at: now() }
     buckets.set(key, bucket)

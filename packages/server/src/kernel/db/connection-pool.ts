@@ -72,10 +72,10 @@ export function createConnectionPool<C>(options: ConnectionPoolOptions<C>): Conn
 
   function fill({ key }: PoolKey): C | undefined {
     discard(({ connection }) => !options.isOpen(connection))
-    const found = idle.findLast((one) => one.key === key)
-    if (found) idle = idle.filter((one) => one !== found)
+    const entry = idle.findLast((one) => one.key === key)
+    if (entry) idle = idle.filter((one) => one !== entry)
     else if (admission.taken + idle.length > maxTotal) discard((one) => one === idle[0])
-    return found?.connection
+    return entry?.connection
   }
 
   return {

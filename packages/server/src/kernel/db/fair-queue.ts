@@ -64,7 +64,7 @@ export function createFairQueue<T>(maxWaiting: number): FairQueue<T> {
       const before = spent.has(tenant) ? usedMs(tenant) : 0
       spent.set(tenant, { ms: before + ms, at: performance.now() })
       if (spent.size <= maxRemembered) return
-      for (const known of spent.keys()) if (usedMs(known) < 1) spent.delete(known)
+      for (const owner of spent.keys()) if (usedMs(owner) < 1) spent.delete(owner)
     },
   }
 }

@@ -79,8 +79,8 @@ export async function isLaptop(
 ): Promise<boolean> {
   if (database !== 'embedded' || TRUST_PROXY !== '') return false
   const hosts = [HOST, ...(BASE_URL === undefined ? [] : [new URL(BASE_URL).hostname.replace(/^\[(.*)\]$/, '$1')])]
-  const found = await Promise.all(hosts.map((host) => lookup(host, { all: true }).catch(() => [])))
-  return found.every((addresses) => addresses.length > 0 && addresses.every(({ address }) => isOnlyHere(address)))
+  const answers = await Promise.all(hosts.map((host) => lookup(host, { all: true }).catch(() => [])))
+  return answers.every((addresses) => addresses.length > 0 && addresses.every(({ address }) => isOnlyHere(address)))
 }
 
 const isOnlyHere = (address: string): boolean => parseAddress(address)?.range() === 'loopback'

@@ -27,23 +27,23 @@ const maxKnown = 256
  * database moves at a fail-over, and addresses once seen stay known, because a name may stand for several in turn.
  */
 export function createDeniedAddresses(denied: DeniedServices, lookup: Lookup): () => Promise<DeniedAddresses> {
-  const known = new Map<string, Set<string>>()
+  const addressesByHost = new Map<string, Set<string>>()
   const pending = new Map<string, Promise<ReadonlySet<string>>>()
 
   async function look(host: string): Promise<ReadonlySet<string>> {
-    const found = known.get(host) ?? new Set()
-    known.set(host, found)
+    const addresses = addressesByHost.get(host) ?? new Set()
+    addressesByHost.set(host, addresses)
     for (const { address } of await lookup(host)) {
       const text = parseAddress(address)?.toString()
       if (text === undefined) continue
-      found.delete(text)
-      found.add(text)
+      addresses.delete(text)
+      addresses.add(text)
     }
-    for (const oldest of found) {
-      if (found.size <= maxKnown) break
-      found.delete(oldest)
+    for (const oldest of addresses) {
+      if (addresses.size <= maxKnown) break
+      addresses.delete(oldest)
     }
-    return found
+    return addresses
   }
 
   function addressesOf(host: string): Promise<ReadonlySet<string>> {
@@ -58,7 +58,7 @@ export function createDeniedAddresses(denied: DeniedServices, lookup: Lookup): (
   /** Fails closed: if the database's own address cannot be resolved, no address can be known to be another. */
   async function placeOf(kind: DeniedKind, { host, port }: ServiceAddress): Promise<DeniedPort> {
     const addresses = await addressesOf(host).catch((error) => {
-      const seen = known.get(host) ?? new Set()
+      const seen = addressesByHost.get(host) ?? new Set()
       if (kind === 'database' && seen.size === 0) throw error
       return seen
     })

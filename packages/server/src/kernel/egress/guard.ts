@@ -104,13 +104,13 @@ function createAdmission({ denied, lookup = lookUpAll, ...rules }: EgressOptions
   const findDenied = createDeniedAddresses(denied ?? { database: [], services: () => [] }, lookup)
   return async ({ host, port, isHttp }) => {
     const family = isIP(host)
-    const [found, deniedAt] = await Promise.all([
+    const [resolved, deniedAt] = await Promise.all([
       family === 0 ? lookup(host) : [{ address: host, family }],
       findDenied(),
     ])
     const allows = (address: string | undefined): boolean =>
       address !== undefined && policy.allows({ address, host, port, isHttp, denied: deniedAt(address, port) })
-    const addresses = found.filter(({ address }) => allows(address))
+    const addresses = resolved.filter(({ address }) => allows(address))
     if (addresses.length === 0) throw refusedAddress()
     return { addresses, allows }
   }

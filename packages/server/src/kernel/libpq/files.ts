@@ -14,8 +14,8 @@ export function readService(name: string, env: Environment): Keywords {
     join(env.PGSYSCONFDIR ?? '/etc/postgresql-common', 'pg_service.conf'),
   ]
   for (const file of files) {
-    const found = sectionOf(textOf(file), name)
-    if (found) return found
+    const section = sectionOf(textOf(file), name)
+    if (section) return section
   }
   throw wrong(`names the service "${name}", which is in neither of ${files.join(' and ')}.`)
 }

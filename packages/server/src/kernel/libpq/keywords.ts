@@ -88,9 +88,9 @@ function readPairs(text: string): Keywords {
   const keywords = new Map<string, string>()
   const end = text.trimEnd().length
   while (pair.lastIndex < end) {
-    const found = pair.exec(text)
-    if (!found) throw wrong(`cannot be read as pairs of keyword=value. A value with spaces stands in single quotes.`)
-    keywords.set(found[1] ?? '', (found[2] ?? found[3] ?? '').replaceAll(/\\(.)/gs, '$1'))
+    const match = pair.exec(text)
+    if (!match) throw wrong(`cannot be read as pairs of keyword=value. A value with spaces stands in single quotes.`)
+    keywords.set(match[1] ?? '', (match[2] ?? match[3] ?? '').replaceAll(/\\(.)/gs, '$1'))
   }
   return keywords
 }

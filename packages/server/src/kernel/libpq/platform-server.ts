@@ -113,13 +113,13 @@ export const describeAddress = ({ host, port }: ServerAddress): string =>
 export const describeServer = ({ addresses }: PlatformServer): string => addresses.map(describeAddress).join(' or ')
 
 /** The string comes first, then the service that it names, then the environment. */
-function withDefaults(given: Keywords, env: Environment): Keywords {
-  const service = given.get('service') || env.PGSERVICE
+function withDefaults(keywords: Keywords, env: Environment): Keywords {
+  const service = keywords.get('service') || env.PGSERVICE
   const fromEnvironment = Object.entries(environmentOf).flatMap(([name, variable]) => {
     const value = variable && env[variable]
     return value ? [[name, value] as const] : []
   })
-  return new Map([...fromEnvironment, ...(service ? readService(service, env) : []), ...given])
+  return new Map([...fromEnvironment, ...(service ? readService(service, env) : []), ...keywords])
 }
 
 function refuseUnknown(keywords: Keywords): void {

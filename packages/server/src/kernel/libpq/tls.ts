@@ -65,9 +65,9 @@ function modeOf(keywords: Keywords): TlsSettings['mode'] {
 export function oneOf<T extends string>(keywords: Keywords, name: string, allowed: readonly T[]): T | undefined {
   const value = keywords.get(name)
   if (value === undefined || value === '') return undefined
-  const known = allowed.find((one) => one === value)
-  if (known === undefined) throw wrong(`has a ${name} that is not known. It may be ${allowed.join(', ')}.`)
-  return known
+  const choice = allowed.find((one) => one === value)
+  if (choice === undefined) throw wrong(`has a ${name} that is not known. It may be ${allowed.join(', ')}.`)
+  return choice
 }
 
 function fileOf(name: string, path: string): string {

@@ -28,8 +28,8 @@ export function createDirectoryStore(root: string): FileStore {
     open: (key) => openLocalRanges(...placeOf(key)),
     async localFile(key) {
       const [directory, name] = placeOf(key)
-      const found = await findLocalFile(directory, name)
-      return { ...found, isReplaced: () => isReplaced(directory, name, found) }
+      const file = await findLocalFile(directory, name)
+      return { ...file, isReplaced: () => isReplaced(directory, name, file) }
     },
     list: (prefix) => listFiles(root, prefix),
     remove: (key) => rm(pathOf(key), { recursive: true, force: true }),
@@ -57,14 +57,14 @@ async function* listFiles(root: string, prefix: string): AsyncGenerator<ListedFi
   const owners = owner === '' ? await namesIn(join(root, kind)) : [owner]
   for (const one of owners) {
     const folder = `${kind}/${one}`
-    const found = (await namesIn(join(root, folder))).map((name) => factsOf(root, `${folder}/${name}`))
-    for (const file of await Promise.all(found)) if (file) yield file
+    const files = (await namesIn(join(root, folder))).map((name) => factsOf(root, `${folder}/${name}`))
+    for (const file of await Promise.all(files)) if (file) yield file
   }
 }
 
 async function factsOf(root: string, key: string): Promise<ListedFile | undefined> {
-  const found = await stat(join(root, key)).catch(undefinedIfAbsent)
-  return found?.isFile() ? { key, size: found.size, modifiedAt: Math.trunc(found.mtimeMs) } : undefined
+  const stats = await stat(join(root, key)).catch(undefinedIfAbsent)
+  return stats?.isFile() ? { key, size: stats.size, modifiedAt: Math.trunc(stats.mtimeMs) } : undefined
 }
 
 /** A missing directory counts as empty. */

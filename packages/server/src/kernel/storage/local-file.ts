@@ -12,9 +12,9 @@ export async function findLocalFile(directory: string, name: string): Promise<Fo
     const root = await realpath(directory)
     const path = await realpath(join(root, name))
     if (!path.startsWith(root.endsWith(sep) ? root : root + sep)) throw fileMissing()
-    const found = await stat(path, { bigint: true })
-    if (!found.isFile()) throw fileMissing()
-    const { size, mtimeNs, ino } = found
+    const stats = await stat(path, { bigint: true })
+    if (!stats.isFile()) throw fileMissing()
+    const { size, mtimeNs, ino } = stats
     const version = `${ino.toString(36)}-${size.toString(36)}-${mtimeNs.toString(36)}`
     return { path, version, size: Number(size), modifiedAt: Number(mtimeNs / 1_000_000n) }
   } catch (cause) {

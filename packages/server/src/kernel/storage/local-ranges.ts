@@ -10,8 +10,8 @@ import { createRecentRanges } from './recent-ranges.ts'
 export const digestOf = (bytes: Buffer): string => hash('sha1', bytes, 'base64url').slice(0, 16)
 
 export async function openLocalRanges(directory: string, name: string): Promise<ByteSource> {
-  const found = await findLocalFile(directory, name)
-  const file = await open(found.path)
+  const local = await findLocalFile(directory, name)
+  const file = await open(local.path)
   const recent = createRecentRanges()
   return {
     // An open file does not change.
@@ -19,14 +19,14 @@ export async function openLocalRanges(directory: string, name: string): Promise<
     async read(offset, length) {
       const bytes = await readAt(file.fd, offset, length)
       recent.note(offset)
-      return { bytes, version: found.version }
+      return { bytes, version: local.version }
     },
     readNow(offset, length) {
       if (!recent.has(offset)) return undefined
       const bytes = readAtOnce(file.fd, offset, length, recent.forget)
       return bytes && { bytes, digest: recent.digest(offset, () => digestOf(bytes)) }
     },
-    isStale: () => isReplaced(directory, name, found),
+    isStale: () => isReplaced(directory, name, local),
     close: () => file.close(),
   }
 }

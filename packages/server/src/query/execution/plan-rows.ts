@@ -210,8 +210,8 @@ function sizeCell(
 /** A page of groups needs a total order, so the whole group breaks ties, as in plan-sql.ts. */
 function completeOrder({ order, group = [], limit, offset }: Plan): readonly SortOrder[] {
   if (order.length === 0 && limit === undefined && offset === 0) return order
-  const known = new Set(order.filter(({ by }) => !by.aggregate).map(({ by }) => by.attribute))
-  const rest = group.filter((attribute) => !known.has(attribute) && isScalarType(attribute.type))
+  const names = new Set(order.filter(({ by }) => !by.aggregate).map(({ by }) => by.attribute))
+  const rest = group.filter((attribute) => !names.has(attribute) && isScalarType(attribute.type))
   const columns = rest.map((attribute): PlanColumn => ({ name: attribute.name, attribute, type: attribute.type }))
   return [...order, ...columns.map((by) => ({ by, isDescending: false }))]
 }

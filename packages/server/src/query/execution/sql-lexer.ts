@@ -58,8 +58,8 @@ function readToken(text: string, start: number): SqlToken {
   const tag = match(dollarQuote, text, start)
   if (tag) return { kind: 'quoted', text: text.slice(start, endOfDollarQuote(text, start, tag)), start }
   for (const [kind, pattern] of patterns) {
-    const found = match(pattern, text, start)
-    if (found) return { kind, text: found, start }
+    const token = match(pattern, text, start)
+    if (token) return { kind, text: token, start }
   }
   const pair = text.slice(start, start + 2)
   return { kind: 'other', text: pair === '::' || pair === ':=' ? pair : pair.slice(0, 1), start }
@@ -76,8 +76,8 @@ function endOfComment(text: string, start: number): number {
   const mark = /\/\*|\*\//g
   mark.lastIndex = start
   let depth = 0
-  for (let found = mark.exec(text); found; found = mark.exec(text)) {
-    depth += found[0] === '/*' ? 1 : -1
+  for (let match = mark.exec(text); match; match = mark.exec(text)) {
+    depth += match[0] === '/*' ? 1 : -1
     if (depth === 0) return mark.lastIndex
   }
   throw unterminated('comment', start)
@@ -90,8 +90,8 @@ function endOfQuoted(text: string, start: number, opening: string): number {
   const quote = opening.endsWith('"') ? '"' : "'"
   const next = closings[opening.slice(0, -1).toLowerCase()] ?? (quote === '"' ? /""?/g : /''?/g)
   next.lastIndex = start + opening.length
-  for (let found = next.exec(text); found; found = next.exec(text)) {
-    if (found[0] !== quote) continue
+  for (let part = next.exec(text); part; part = next.exec(text)) {
+    if (part[0] !== quote) continue
     const more = quote === "'" ? match(continuation, text, next.lastIndex) : undefined
     if (more === undefined) return next.lastIndex
     next.lastIndex += more.length

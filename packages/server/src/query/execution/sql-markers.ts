@@ -16,7 +16,7 @@ const maxMarkers = 1000
 type SplitText = { readonly pieces: readonly string[]; readonly names: readonly string[] }
 
 /** A long text takes 10 ms to split, and a dataset's is split for every query and tile. */
-const known = new LRUCache<string, SplitText>({ maxSize: 4_000_000, sizeCalculation: (_, text) => text.length + 1 })
+const cache = new LRUCache<string, SplitText>({ maxSize: 4_000_000, sizeCalculation: (_, text) => text.length + 1 })
 
 /**
  * Splits SQL at its `:name` markers; one name stands between two pieces. A trailing semicolon is removed.
@@ -26,9 +26,9 @@ const known = new LRUCache<string, SplitText>({ maxSize: 4_000_000, sizeCalculat
  * slice. `a[1:n]` is a slice up to the column n, `a[1 : :n]` one up to the parameter, `a[:n]` the n-th item.
  */
 export function splitMarkers(text: string): SplitText {
-  const found = known.get(text) ?? readMarkers(text)
-  known.set(text, found)
-  return found
+  const split = cache.get(text) ?? readMarkers(text)
+  cache.set(text, split)
+  return split
 }
 
 function readMarkers(text: string): SplitText {

@@ -2,13 +2,13 @@ import type { Cell, OutputColumn, RowFormat } from './cell.ts'
 import { jsonWriter, objectWriter } from './json.ts'
 
 /** A FeatureCollection of RFC 7946. */
-export function geojsonFormat(...given: Parameters<typeof featureWriter>): RowFormat {
+export function geojsonFormat(...parameters: Parameters<typeof featureWriter>): RowFormat {
   return {
     contentType: 'application/geo+json; charset=utf-8',
     begin: '{"type":"FeatureCollection","features":[',
     separator: ',\n',
     end: ']}\n',
-    row: featureWriter(...given),
+    row: featureWriter(...parameters),
   }
 }
 

@@ -41,9 +41,9 @@ function placeOf({ point, geometry }: Nearest, path: string) {
 /** The named geometry, or the first one. */
 function geometryNamed(attributes: Attributes, name: string | undefined, path: string): Attribute {
   const geometries = [...attributes.values()].filter(({ type }) => type === 'geometry')
-  const found = name === undefined ? geometries[0] : geometries.find((attribute) => attribute.name === name)
-  if (!found) throw absent(path, geometries)
-  return found
+  const geometry = name === undefined ? geometries[0] : geometries.find((attribute) => attribute.name === name)
+  if (!geometry) throw absent(path, geometries)
+  return geometry
 }
 
 function absent(path: string, geometries: readonly Attribute[]): ApiError {

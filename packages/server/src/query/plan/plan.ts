@@ -170,7 +170,7 @@ function parseColumn(attributes: Attributes, text: string, path: string): PlanCo
   if (renamed) return plain(renamed, checkAlias(alias, expression, path))
   const [, call, inside = ''] = /^\s*(\w+)\s*\(\s*(.*?)\s*\)$/s.exec(expression) ?? []
   if (call === undefined) throw invalid(path, unknownName('an attribute', expression, attributes.keys()))
-  const aggregate = aggregates.find((known) => known === call.toLowerCase())
+  const aggregate = aggregates.find((name) => name === call.toLowerCase())
   if (!aggregate) throw invalid(path, unknownName('an aggregate', call, aggregates))
   return parseAggregate({ attributes, path }, aggregate, inside, alias)
 }
@@ -280,11 +280,11 @@ function parseSample(sample: QueryRequest['sample'], path: string): RowSample | 
   if (!sample) return undefined
   const { percentage, method = 'system', seed } = sample
   if (!(percentage > 0 && percentage <= 100)) throw invalid(`${path}/percentage`, 'must be above 0 and at most 100')
-  const known = method.toLowerCase()
-  if (known !== 'system' && known !== 'bernoulli') {
+  const lower = method.toLowerCase()
+  if (lower !== 'system' && lower !== 'bernoulli') {
     throw invalid(`${path}/method`, unknownName('a method', method, ['SYSTEM', 'BERNOULLI']))
   }
-  return { percentage, method: known, seed }
+  return { percentage, method: lower, seed }
 }
 
 function attributeNamed(attributes: Attributes, name: string, path: string): Attribute {

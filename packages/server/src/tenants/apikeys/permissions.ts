@@ -28,16 +28,16 @@ const levelsOf = (aclClass: string): readonly string[] => aclLevels.filter((leve
 /** Validates an ACL, or throws a 400 that names each unknown class and level. */
 export function readPermissions(permissions: Permissions): Permissions {
   const faults = new FaultCollector()
-  const known = (what: string, names: readonly string[], name: string, path: string) => {
+  const demandKnown = (what: string, names: readonly string[], name: string, path: string) => {
     if (name !== '*' && !names.includes(name)) {
       faults.add({ path, code: 'unknown', message: unknownName(what, name, [...names, '*']) })
     }
   }
   let ids = 0
   for (const [aclClass, levels] of Object.entries(permissions)) {
-    known('a class', aclClasses, aclClass, `body/permissions/${aclClass}`)
+    demandKnown('a class', aclClasses, aclClass, `body/permissions/${aclClass}`)
     for (const [level, grant] of Object.entries(levels)) {
-      known(`a level of ${aclClass}`, levelsOf(aclClass), level, `body/permissions/${aclClass}/${level}`)
+      demandKnown(`a level of ${aclClass}`, levelsOf(aclClass), level, `body/permissions/${aclClass}/${level}`)
       ids += grant.length
     }
   }

@@ -34,9 +34,9 @@ const createRecord = operationUsing<BaseServices>()({
   bodyLimit: appConfig.bodyLimit,
   success: { status: 201, description: 'The record', schema: outputSchema(appConfig) },
   async handle({ caller, scope, services }, { body }) {
-    const given = body as Entity
-    const id = chooseApplication(caller, given.applicationId)
-    const config = configJson(withoutReserved((given.config as object | undefined) ?? {}))
+    const input = body as Entity
+    const id = chooseApplication(caller, input.applicationId)
+    const config = configJson(withoutReserved((input.config as object | undefined) ?? {}))
     const { trail } = scope
     const put = sql`
         INSERT INTO svc.appconfig (application_id, config) SELECT id, ${config} FROM svc.applications WHERE id = ${id}

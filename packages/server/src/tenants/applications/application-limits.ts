@@ -5,9 +5,9 @@ import type { ApplicationLimits } from '../../kernel/limits/limits.ts'
 
 /** The limits of applications that differ from those of the installation, fresh to a second; at once where they are cached. */
 export function createApplicationLimits(db: Db) {
-  const known = createLoadingCache<ApplicationLimits>()
+  const cache = createLoadingCache<ApplicationLimits>()
   return (applicationId: string): ApplicationLimits | Promise<ApplicationLimits> =>
-    known.fresh(applicationId) ?? known.get(applicationId, () => load(db, applicationId))
+    cache.fresh(applicationId) ?? cache.get(applicationId, () => load(db, applicationId))
 }
 
 async function load(db: Db, applicationId: string): Promise<ApplicationLimits> {

@@ -15,16 +15,19 @@ export type Account = {
   readonly enabled: boolean
 }
 
-const found = sql`
+const selectAccount = sql`
   SELECT id, application_id AS "applicationId", email, first_name AS "firstName", last_name AS "lastName", password,
          pending_password AS "pendingPassword", email_verified AS "emailVerified", enabled
   FROM svc.users`
 
 export const findAccount = (db: Queryable, applicationId: string, email: string): Promise<Account | undefined> =>
-  first(db, sql`${found} WHERE application_id = ${applicationId}::uuid AND email_key = lower(${email} COLLATE "C")`)
+  first(
+    db,
+    sql`${selectAccount} WHERE application_id = ${applicationId}::uuid AND email_key = lower(${email} COLLATE "C")`,
+  )
 
 export const accountById = (db: Queryable, applicationId: string, id: number): Promise<Account | undefined> =>
-  first(db, sql`${found} WHERE application_id = ${applicationId}::uuid AND id = ${id}`)
+  first(db, sql`${selectAccount} WHERE application_id = ${applicationId}::uuid AND id = ${id}`)
 
 const first = async (db: Queryable, query: Sql): Promise<Account | undefined> => (await db.query<Account>(query))[0]
 

@@ -39,8 +39,8 @@ const changePassword = operation({
     const { userId } = bearerOf(caller)
     const { applicationId } = caller
     checkNewPassword(newPassword, 'body/newPassword')
-    const known = await accountById(db, applicationId, userId)
-    const attempt = { applicationId, email: known?.email ?? '', address: request.ip }
+    const before = await accountById(db, applicationId, userId)
+    const attempt = { applicationId, email: before?.email ?? '', address: request.ip }
     const account = await checkPassword({ db, passwords, signal }, attempt, password, (database) =>
       accountById(database, applicationId, userId),
     )

@@ -35,9 +35,9 @@ const login = operation({
     const { db, passwords, tokens, bearers } = services
     const attempt = { applicationId: applicationId.toLowerCase(), email, address: request.ip }
     const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, async (turn) => {
-      const found = await findAccount(turn, attempt.applicationId, email)
-      if (found) noteTarget(trail, found.id)
-      return found
+      const candidate = await findAccount(turn, attempt.applicationId, email)
+      if (candidate) noteTarget(trail, candidate.id)
+      return candidate
     })
     const session = await beginSession(db, account, sessionLimits(services))
     if (!session) throw refused()

@@ -124,11 +124,11 @@ async function confirmed(
   redirect: string,
   email: string | undefined,
 ): Promise<Answer> {
-  const found = await findConfirmation(db, token, email)
-  if (!found || !isAllowedRedirect(redirect, found.settings, baseUrl(request))) throw refused()
-  noteUser(trail, found.id)
-  if (!(await confirm(db, found.id, token, trail))) throw refused()
-  bearers.forget({ userId: found.id })
+  const confirmation = await findConfirmation(db, token, email)
+  if (!confirmation || !isAllowedRedirect(redirect, confirmation.settings, baseUrl(request))) throw refused()
+  noteUser(trail, confirmation.id)
+  if (!(await confirm(db, confirmation.id, token, trail))) throw refused()
+  bearers.forget({ userId: confirmation.id })
   return { headers: { location: new URL(redirect).href, 'cache-control': 'no-store' } }
 }
 

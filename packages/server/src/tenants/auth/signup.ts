@@ -38,8 +38,8 @@ export async function signUp(
 ): Promise<SignUpResult> {
   const { db, secrets, passwords, mailer, lifetimes } = parts
   const { applicationId, email } = signup
-  const known = await findAccount(db, applicationId, email)
-  const isExpected = known?.enabled && known.password === null
+  const existing = await findAccount(db, applicationId, email)
+  const isExpected = existing?.enabled && existing.password === null
   if (!isExpected && !isApproved(email, settings)) {
     throw new ApiError(
       'unauthorized',
@@ -64,7 +64,7 @@ export async function signUp(
     })
     await mailer.send(tx, { applicationId, template: 'confirm', to: account.email, values: mailValues(account, link) })
     // The id of an existing account is not revealed.
-    return known ? decoy : { id: account.id, at: decoy.at }
+    return existing ? decoy : { id: account.id, at: decoy.at }
   })
 }
 

@@ -46,7 +46,7 @@ export const contactPoint = defineResource({
     }),
   },
   joins: { application: { one: 'Application', field: 'applicationId' } },
-  async prepare({ values: { secrets: _, ...values }, previous, applicationId, given }, scope, { db, secrets }) {
+  async prepare({ values: { secrets: _, ...values }, previous, applicationId, input }, scope, { db, secrets }) {
     const type = values.type ?? previous?.type
     if (previous && values.settings === undefined && type === previous.type) return values
     const before = previous?.type === type ? previous : undefined
@@ -59,7 +59,7 @@ export const contactPoint = defineResource({
       driver: driverOf(type),
       ...(current && { previous: current }),
       next: (values.settings ?? previous?.settings) as Settings,
-      removed: nullNames(given.settings),
+      removed: nullNames(input.settings),
     })
     if (previous && !isDeepStrictEqual(current, { plain, secret }))
       await demandBoundDatasets(db, scope, String(previous.id))

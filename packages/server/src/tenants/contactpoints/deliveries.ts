@@ -127,8 +127,8 @@ async function insert(
 ): Promise<string> {
   const { db } = flow
   const hash = hashOf(message)
-  const known = await findSame(db, pointId, key, hash)
-  if (known) return known
+  const same = await findSame(db, pointId, key, hash)
+  if (same) return same
   if (!isEnabled) throw new ApiError('conflict', 'The contact point is disabled. Set enabled to true first.')
   await refuseFlood(flow, pointId)
   return demandPoint((await insertRow(db, pointId, { message, hash, key })) ?? (await findSame(db, pointId, key, hash)))

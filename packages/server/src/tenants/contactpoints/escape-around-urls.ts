@@ -5,8 +5,8 @@ const punctuation = new Set(".,:;!?'*~|]}…")
 export function changeAroundUrls(text: string, change: (part: string) => string, keep = (url: string) => url): string {
   let changed = ''
   let end = 0
-  for (const { 0: found, index } of text.matchAll(address)) {
-    const url = withoutPunctuation(found)
+  for (const { 0: match, index } of text.matchAll(address)) {
+    const url = withoutPunctuation(match)
     changed += change(text.slice(end, index)) + keep(url)
     end = index + url.length
   }
@@ -23,14 +23,14 @@ export function urlStartBefore(text: string, cut: number): number | undefined {
 }
 
 /** Punctuation after a URL belongs to the sentence, and so does a bracket that was not opened in it. */
-function withoutPunctuation(found: string): string {
-  const opened = found.split('(').length - 1
-  let closed = found.split(')').length - 1
-  let end = found.length
+function withoutPunctuation(url: string): string {
+  const opened = url.split('(').length - 1
+  let closed = url.split(')').length - 1
+  let end = url.length
   for (; end > 0; end--) {
-    const last = found[end - 1] ?? ''
+    const last = url[end - 1] ?? ''
     if (last === ')' && closed > opened) closed--
     else if (!punctuation.has(last)) break
   }
-  return found.slice(0, end)
+  return url.slice(0, end)
 }

@@ -89,9 +89,9 @@ export const defuse = (text: string): string =>
 type Names = 'message' | 'text' | 'body' | 'title' | 'subject'
 
 function oneOf(body: Partial<Record<Names, string>>, names: readonly Names[]): string | undefined {
-  const given = names.filter((name) => body[name] !== undefined)
-  const [first, other] = [...new Set(given.map((name) => body[name]))]
-  if (other !== undefined) throw invalid(`body/${given[1]}`, `must be the same as ${given[0]}, or be left out`)
+  const present = names.filter((name) => body[name] !== undefined)
+  const [first, other] = [...new Set(present.map((name) => body[name]))]
+  if (other !== undefined) throw invalid(`body/${present[1]}`, `must be the same as ${present[0]}, or be left out`)
   return first
 }
 

@@ -19,9 +19,9 @@ type Change = {
 /** The settings after a change, checked. */
 export function changeSettings({ driver, previous, next, removed }: Change): SplitSettings {
   const isSecret = (name: string) => driver.secretFields.includes(name)
-  const given = Object.entries(next).filter(([, value]) => value !== null)
-  const plain = Object.fromEntries(given.filter(([name]) => !isSecret(name)))
-  const fresh = Object.fromEntries(given.filter(([name]) => isSecret(name)))
+  const entries = Object.entries(next).filter(([, value]) => value !== null)
+  const plain = Object.fromEntries(entries.filter(([name]) => !isSecret(name)))
+  const fresh = Object.fromEntries(entries.filter(([name]) => isSecret(name)))
   const kept = Object.entries(previous?.secret ?? {}).filter(
     ([name]) => !removed.includes(name) && next[name] === undefined,
   )

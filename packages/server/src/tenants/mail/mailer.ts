@@ -81,9 +81,9 @@ export function createMailer({ db, secrets, smtpUrl, from, register, ...options 
       const [application] = await tx.query<{ name: string; metadata: unknown }>(
         sql`SELECT name, metadata FROM svc.applications WHERE id = ${applicationId}::uuid`,
       )
-      const known = { application: application?.name ?? '', email: to, ...values }
+      const variables = { application: application?.name ?? '', email: to, ...values }
       const id = randomUUID()
-      const content = renderTemplate(template, application?.metadata, known)
+      const content = renderTemplate(template, application?.metadata, variables)
       await store(tx, applicationId, template, { id, to: [to], ...content })
       if (transport) announceSoon()
       return id

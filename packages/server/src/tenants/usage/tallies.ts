@@ -84,8 +84,8 @@ export function createTallies({ db, days, keepsTotals, onError, watch = unwatche
 }
 
 function countsOf(of: Map<string, Counts>, applicationId: string): Counts {
-  const known = of.get(applicationId)
-  if (known) return known
+  const tally = of.get(applicationId)
+  if (tally) return tally
   const counts = noCounts()
   of.set(applicationId, counts)
   return counts

@@ -90,8 +90,8 @@ export async function countRecords(
   ids: readonly string[],
   tables: readonly string[],
 ): Promise<Map<string, Record<string, number>>> {
-  const found = new Map(ids.map((id) => [id, Object.fromEntries(tables.map((name) => [name, 0]))]))
-  if (tables.length === 0) return found
+  const counts = new Map(ids.map((id) => [id, Object.fromEntries(tables.map((name) => [name, 0]))]))
+  if (tables.length === 0) return counts
   const selects = tables.map(
     (name) => sql`
       SELECT application_id::text AS id, ${name}::text AS name, count(*)::float8 AS count
@@ -100,8 +100,8 @@ export async function countRecords(
   for (const { id, name, count } of await db.query<{ id: string; name: string; count: number }>(
     joinSql(selects, ' UNION ALL '),
   )) {
-    const records = found.get(id)
+    const records = counts.get(id)
     if (records) records[name] = count
   }
-  return found
+  return counts
 }

@@ -34,6 +34,6 @@ export function useMakeTable(onClose: () => void) {
 async function platformDatabase(client: Client): Promise<string | undefined> {
   const drivers = await client.databases.driverDetails()
   const types = drivers.filter(({ isPlatform }) => isPlatform).map(({ name }) => name)
-  const [found] = await client.databases.list({ filter: { type: { $in: types } }, fields: ['id'], limit: 1 })
-  return found?.id
+  const [database] = await client.databases.list({ filter: { type: { $in: types } }, fields: ['id'], limit: 1 })
+  return database?.id
 }

@@ -22,10 +22,11 @@ export function StatisticsPanel({ dataset, attribute }: StatisticsPanelProps): R
   const client = useClient()
   // Uses the dataset's parameters from the query tab.
   const [{ parameters }] = useQuerySession(dataset.id)
-  const given = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''))
+  const inputs = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''))
   const { data, error, refetch } = useQuery({
-    queryKey: queryKeys.datasets.one(dataset.id, 'statistics', attribute.name, given),
-    queryFn: ({ signal }) => client.datasets.statistics(dataset.id, attribute.name, { ...given, quantiles: 4, signal }),
+    queryKey: queryKeys.datasets.one(dataset.id, 'statistics', attribute.name, inputs),
+    queryFn: ({ signal }) =>
+      client.datasets.statistics(dataset.id, attribute.name, { ...inputs, quantiles: 4, signal }),
     staleTime: 60_000,
   })
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />

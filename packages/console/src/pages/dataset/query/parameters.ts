@@ -11,12 +11,12 @@ export interface DatasetParameter {
 
 export function parametersOf({ type, source, metadata }: Pick<Dataset, 'type' | 'source' | 'metadata'>) {
   const declared = Array.isArray(metadata.parameters) ? metadata.parameters.map(declaredParameter) : []
-  const found = type === 'sql' ? sqlMarkers(source) : type === 'rest' ? restMarkers(source) : []
-  const others = found
+  const markers = type === 'sql' ? sqlMarkers(source) : type === 'rest' ? restMarkers(source) : []
+  const others = markers
     .filter((name) => !declared.some((one) => one.name === name))
     .map((name): DatasetParameter => ({ name, type: 'string', isRequired: true, preset: '', description: '' }))
   // Functions get all declared parameters; for other types, parameters without a placeholder have no effect.
-  return [...declared.filter(({ name }) => type === 'lambda' || found.includes(name)), ...others]
+  return [...declared.filter(({ name }) => type === 'lambda' || markers.includes(name)), ...others]
 }
 
 function declaredParameter(item: unknown): DatasetParameter {

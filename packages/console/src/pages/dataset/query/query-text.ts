@@ -93,10 +93,12 @@ const logicFaults = (value: unknown, attributes: Attributes, path: string): Diag
 
 function conditionFaults(value: unknown, type: DatasetAttribute['type'], path: string): Diagnostic[] {
   if (!isObject(value)) return []
-  const known = operatorsOf(type)
+  const operators = operatorsOf(type)
   return Object.keys(value)
-    .filter((name) => name.startsWith('$') && !known.includes(name) && !logic.includes(name))
-    .map((name) => error(`${path}/${name}`, `${name} does not apply to type ${type}. Allowed: ${shortList(known)}.`))
+    .filter((name) => name.startsWith('$') && !operators.includes(name) && !logic.includes(name))
+    .map((name) =>
+      error(`${path}/${name}`, `${name} does not apply to type ${type}. Allowed: ${shortList(operators)}.`),
+    )
 }
 
 /** The completions: attributes with their types, members of a query, operators, aggregates. */

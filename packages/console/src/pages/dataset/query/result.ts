@@ -23,12 +23,12 @@ function fits({ name, type }: DatasetAttribute, rows: readonly JsonObject[]): bo
 }
 
 function guessType(values: readonly unknown[]): ResultColumn['type'] {
-  const known = values.filter((value) => value !== null && value !== undefined)
-  if (known.length === 0) return 'string'
-  if (known.every(isGeometry)) return 'geometry'
-  if (known.every((value) => typeof value === 'number')) return 'number'
-  if (known.every((value) => typeof value === 'boolean')) return 'boolean'
-  return known.some((value) => typeof value === 'object') ? 'json' : 'string'
+  const present = values.filter((value) => value !== null && value !== undefined)
+  if (present.length === 0) return 'string'
+  if (present.every(isGeometry)) return 'geometry'
+  if (present.every((value) => typeof value === 'number')) return 'number'
+  if (present.every((value) => typeof value === 'boolean')) return 'boolean'
+  return present.some((value) => typeof value === 'object') ? 'json' : 'string'
 }
 
 const geometryTypes = /^(Point|MultiPoint|LineString|MultiLineString|Polygon|MultiPolygon|GeometryCollection)$/

@@ -20,8 +20,8 @@ function rangeAtLine(sql: string, message: string): TextRange | undefined {
 function rangeOfWord(sql: string, message: string): TextRange | undefined {
   for (const [, quoted = ''] of message.matchAll(/"([^"]+)"/g)) {
     const name = quoted.split('.').at(-1) ?? quoted
-    const found = new RegExp(`(?<![\\w"])"?${escapeRegExp(name)}(?!\\w)`, 'i').exec(sql)
-    if (found) return { from: found.index, to: found.index + found[0].length }
+    const match = new RegExp(`(?<![\\w"])"?${escapeRegExp(name)}(?!\\w)`, 'i').exec(sql)
+    if (match) return { from: match.index, to: match.index + match[0].length }
   }
   return undefined
 }

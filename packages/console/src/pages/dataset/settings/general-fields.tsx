@@ -60,7 +60,7 @@ function OwnerField({ owner, error, onChange }: OwnerFieldProps): ReactElement |
     enabled: isShown,
   })
   if (!isShown || !users || (users.length === 0 && owner === '')) return null
-  const known = users.map(({ id, email }) => ({ value: id, label: email }))
+  const options = users.map(({ id, email }) => ({ value: id, label: email }))
   const unknown =
     owner !== '' && !users.some(({ id }) => id === owner) ? [{ value: owner, label: `User ${owner}` }] : []
   return (
@@ -68,7 +68,7 @@ function OwnerField({ owner, error, onChange }: OwnerFieldProps): ReactElement |
       label="Owner"
       hint="A user who may change it, where keys are bound to what their user owns."
       value={owner}
-      options={[{ value: '', label: 'Nobody' }, ...known, ...unknown]}
+      options={[{ value: '', label: 'Nobody' }, ...options, ...unknown]}
       error={error}
       onChange={onChange}
     />

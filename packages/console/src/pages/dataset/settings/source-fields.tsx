@@ -55,13 +55,13 @@ function DatabaseField({ draft, change, errorAt }: FieldsProps): ReactElement | 
     enabled: isShown,
   })
   if (!databases) return null
-  const known = databases.map((one) => ({ value: one.id, label: one.default ? `${one.name} (default)` : one.name }))
+  const options = databases.map((one) => ({ value: one.id, label: one.default ? `${one.name} (default)` : one.name }))
   const isKnown = databases.some(({ id }) => id === draft.databaseId)
   return (
     <Select
       label="Database"
       value={draft.databaseId}
-      options={isKnown ? known : [{ value: draft.databaseId, label: draft.databaseId }, ...known]}
+      options={isKnown ? options : [{ value: draft.databaseId, label: draft.databaseId }, ...options]}
       error={errorAt('databaseId')}
       onChange={(databaseId) => change({ databaseId })}
     />

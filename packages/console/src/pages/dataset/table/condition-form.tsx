@@ -138,8 +138,8 @@ function draftOf(
   { attribute, operator, values }: FilterCondition,
   attributes: readonly DatasetAttribute[],
 ): ConditionDraft[] {
-  const found = attributes.find(({ name }) => name === attribute)
-  return found ? [{ attribute: found, operator, texts: values.map(String) }] : []
+  const column = attributes.find(({ name }) => name === attribute)
+  return column ? [{ attribute: column, operator, texts: values.map(String) }] : []
 }
 
 /** Undefined while it is incomplete or invalid. A box is the map's view unless it is already set. */

@@ -31,7 +31,7 @@ function useOpenRow({ dataset, open, selection }: DetailsProps) {
     id === undefined ? (
       <Fields attributes={dataset.attributes.filter(({ type }) => type !== 'geometry')} row={open.row} />
     ) : (
-      <RowDetails key={id} dataset={dataset} id={id} known={open.row} />
+      <RowDetails key={id} dataset={dataset} id={id} tableRow={open.row} />
     )
   return { title, body }
 }

@@ -85,17 +85,17 @@ function useRowsClient(map: GraticuleMap | null, { id, attributes }: Dataset, wh
   const params = { ...(key.length > 0 && { attributes: key }), ...(where && { filter: where }) }
   const text = JSON.stringify(params)
   const latest = useRef(text)
-  const given = useRef<string>(null)
+  const sent = useRef<string>(null)
   const rowsClient = useMemo(() => {
     return liveMapClient(client, () => {
-      given.current = latest.current
+      sent.current = latest.current
       return JSON.parse(latest.current)
     })
   }, [client])
   useLayoutEffect(() => {
     latest.current = text
     // The source asks for its address only when it is made, or told to.
-    if (map && given.current !== null && given.current !== text) map.getSource('rows')?.setSrc(id)
+    if (map && sent.current !== null && sent.current !== text) map.getSource('rows')?.setSrc(id)
   }, [map, id, text])
   return rowsClient
 }

@@ -92,9 +92,9 @@ export function createPageLoader<Row>(
     cache.keep(index, answer, (range.first + range.last) / 2)
   }
   function toldTotal(index: number, length: number): Partial<RowPagesState> {
-    const told = total.isGuessed ? {} : endOf(index, length, pageRows)
-    if (told.total) Object.assign(total, { isOld: false, isCountNeeded: false })
-    return told
+    const change = total.isGuessed ? {} : endOf(index, length, pageRows)
+    if (change.total) Object.assign(total, { isOld: false, isCountNeeded: false })
+    return change
   }
 
   function want(first: number, last: number): boolean {

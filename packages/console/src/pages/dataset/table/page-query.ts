@@ -23,9 +23,9 @@ export function tableAttributes({ attributes }: Dataset): Dataset['attributes'] 
 
 /** Drops sort keys that do not exist or cannot be sorted, because a URL may be older than the dataset. */
 export function orderFor({ dataset, sort }: Pick<TableQuery, 'dataset' | 'sort'>): SortKey[] {
-  const known = dataset.attributes.filter(({ type }) => isSortable(type)).map(({ name }) => name)
+  const sortable = dataset.attributes.filter(({ type }) => isSortable(type)).map(({ name }) => name)
   return completeOrder(
-    parseSort(sort).filter(({ attribute }) => known.includes(attribute)),
+    parseSort(sort).filter(({ attribute }) => sortable.includes(attribute)),
     keyOf(dataset),
   )
 }

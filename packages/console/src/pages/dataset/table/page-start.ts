@@ -32,19 +32,19 @@ export interface KnownPages<Row> {
 /** From this offset on, the table says that loading is slow: about 0.2 s with the embedded database. */
 const slowOffset = 100_000
 
-export function startOf<Row>(index: number, known: KnownPages<Row>): PageStart<Row> {
-  const { pageRows } = known
+export function startOf<Row>(index: number, pages: KnownPages<Row>): PageStart<Row> {
+  const { pageRows } = pages
   const offset = index * pageRows
   if (index === 0) return { by: 'offset', offset: 0 }
-  const cursor = known.cursorOf(index)
+  const cursor = pages.cursorOf(index)
   if (cursor !== undefined) return { by: 'cursor', cursor }
-  const preceding = known.hasSingleKey ? known.lastRowOf(index - 1) : undefined
+  const preceding = pages.hasSingleKey ? pages.lastRowOf(index - 1) : undefined
   if (preceding !== undefined) return { by: 'after', row: preceding }
-  const following = known.hasSingleKey ? known.firstRowOf(index + 1) : undefined
+  const following = pages.hasSingleKey ? pages.firstRowOf(index + 1) : undefined
   if (following !== undefined) return { by: 'before', row: following }
-  const counted = countedStart(offset, known)
+  const counted = countedStart(offset, pages)
   // Deep in the table, staying at a row is worth more than the exact number of rows before it.
-  const anchor = known.hasSingleKey && isSlow(counted) ? known.anchorOf(index) : undefined
+  const anchor = pages.hasSingleKey && isSlow(counted) ? pages.anchorOf(index) : undefined
   return anchor === undefined ? counted : { by: 'from', row: anchor }
 }
 

@@ -16,11 +16,11 @@ import classes from './table.module.css'
 interface RowDetailsProps {
   dataset: Dataset
   id: RowId
-  known: Row | undefined
+  tableRow: Row | undefined
 }
 
 /** Fetches the row again with its geometry, which the table does not have. */
-export function RowDetails({ dataset, id, known }: RowDetailsProps): ReactElement {
+export function RowDetails({ dataset, id, tableRow }: RowDetailsProps): ReactElement {
   const client = useClient()
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.datasets.one(dataset.id, 'row', id),
@@ -35,7 +35,7 @@ export function RowDetails({ dataset, id, known }: RowDetailsProps): ReactElemen
   })
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />
   if (data === null) return <p>This row is no longer there.</p>
-  return <Fields attributes={dataset.attributes} row={data ?? known} />
+  return <Fields attributes={dataset.attributes} row={data ?? tableRow} />
 }
 
 interface FieldsProps {

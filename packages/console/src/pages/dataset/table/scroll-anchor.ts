@@ -28,8 +28,8 @@ export function useScrollAnchor({ pages, first, idOf, shift }: ScrollAnchorOptio
   // Before the frame is painted, so that nothing is seen to jump.
   useLayoutEffect(() => {
     const idAt = (index: number) => idOf(pages.row(index))
-    const known = before.current
-    const rows = known?.pages === pages && known.first === first && first > 0 ? movedBy(known.ids, first, idAt) : 0
+    const last = before.current
+    const rows = last?.pages === pages && last.first === first && first > 0 ? movedBy(last.ids, first, idAt) : 0
     const at = first + rows
     before.current = { pages, first: at, ids: Array.from({ length: anchors }, (_, place) => idAt(at + place)) }
     if (rows !== 0) shift(rows)

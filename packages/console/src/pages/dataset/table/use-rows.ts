@@ -56,11 +56,11 @@ function useTotal(
   { dataset, where }: TableQuery,
 ): Pick<Rows, 'countMs' | 'recount'> {
   const client = useClient()
-  const known = where ? null : dataset.rowEstimate
+  const storedEstimate = where ? null : dataset.rowEstimate
   const estimate = useQuery({
     queryKey: queryKeys.datasets.one(dataset.id, 'estimate', where),
     queryFn: ({ signal }) => estimateRows(client, dataset.id, where, signal),
-    enabled: known === null,
+    enabled: storedEstimate === null,
   })
   const exact = useQuery({
     queryKey: queryKeys.datasets.one(dataset.id, 'count', where),
@@ -68,9 +68,9 @@ function useTotal(
     enabled: isBegun && !total?.isExact,
   })
   useEffect(() => {
-    const expected = known ?? estimate.data
+    const expected = storedEstimate ?? estimate.data
     if (typeof expected === 'number') pages.setTotal(expected, false)
-  }, [pages, known, estimate.data])
+  }, [pages, storedEstimate, estimate.data])
   useEffect(() => {
     if (exact.data) pages.setTotal(exact.data.rows, true)
   }, [pages, exact.data])

@@ -21,8 +21,8 @@ let turn: Promise<unknown> = Promise.resolve()
 /** Returns a data URL. A version is rendered once; a caller that waits for an aborted rendering starts it again. */
 export async function thumbnail(client: Client, id: string, version: string, signal: AbortSignal): Promise<string> {
   const name = `${id} ${version}`
-  const known = await pictures.get(name)?.catch(() => undefined)
-  if (known) return known
+  const picture = await pictures.get(name)?.catch(() => undefined)
+  if (picture) return picture
   const drawn = turn.then(async () => {
     signal.throwIfAborted()
     return draw(client, (await client.styles.get(id, { signal })).style as unknown as StyleSpecification)

@@ -26,7 +26,7 @@ export function TileSourceList({ search }: TileSourceListProps): ReactElement {
   const names = new Map(datasets.map(({ id, name }) => [id, name]))
   const sources = data.map((source) => ({ source, name: nameOf(source, names) }))
   const wanted = search.trim().toLowerCase()
-  const found = sources.filter(({ name, source }) => `${name} ${source.source}`.toLowerCase().includes(wanted))
+  const matches = sources.filter(({ name, source }) => `${name} ${source.source}`.toLowerCase().includes(wanted))
   if (data.length === 0) {
     return (
       <Empty title="Tile sources would be here">
@@ -34,7 +34,7 @@ export function TileSourceList({ search }: TileSourceListProps): ReactElement {
       </Empty>
     )
   }
-  if (found.length === 0) return <p className={classes.none}>0 of {data.length} tile sources.</p>
+  if (matches.length === 0) return <p className={classes.none}>0 of {data.length} tile sources.</p>
   return (
     <div className={layout.scroll}>
       <table className={layout.list}>
@@ -48,7 +48,7 @@ export function TileSourceList({ search }: TileSourceListProps): ReactElement {
           </tr>
         </thead>
         <tbody>
-          {found.map(({ source, name }) => (
+          {matches.map(({ source, name }) => (
             <tr key={source.id}>
               <td>
                 <Link to="/tiles/$tileSourceId" params={{ tileSourceId: source.id }}>

@@ -69,10 +69,10 @@ export const tidyBreaks = (breaks: readonly number[], { min, max }: { min: numbe
     .filter((value) => Number.isFinite(value) && value > min && value <= max)
     .toSorted((a, b) => a - b)
 
-function noteOf(found: number, classes: number): string | null {
-  if (found >= classes) return null
-  const count = found === 1 ? 'one class' : `${found} classes`
-  return `There are too few different values for ${classes} classes, so there ${found === 1 ? 'is' : 'are'} ${count}.`
+function noteOf(made: number, classes: number): string | null {
+  if (made >= classes) return null
+  const count = made === 1 ? 'one class' : `${made} classes`
+  return `There are too few different values for ${classes} classes, so there ${made === 1 ? 'is' : 'are'} ${count}.`
 }
 
 const methods: Record<Exclude<BreakMethod, 'manual'>, (classes: number, distribution: Distribution) => number[]> = {

@@ -28,10 +28,10 @@ export function operatorsFor(type: LayerCondition['type']): Operator[] {
 export const needsValue = (operator: Operator): boolean => operator !== 'is empty' && operator !== 'is not empty'
 
 /** Whether the condition has a valid value. */
-export function isComplete({ type, operator, value: given }: LayerCondition): boolean {
+export function isComplete({ type, operator, value: text }: LayerCondition): boolean {
   if (!needsValue(operator)) return true
-  if (isNumeric(type)) return given.trim() !== '' && Number.isFinite(Number(given))
-  return given !== ''
+  if (isNumeric(type)) return text.trim() !== '' && Number.isFinite(Number(text))
+  return text !== ''
 }
 
 /** The conjunction of the complete conditions; undefined if there are none. */
@@ -40,15 +40,15 @@ export function filterOf(conditions: readonly LayerCondition[]): Expression | un
   return parts.length > 1 ? ['all', ...parts] : parts[0]
 }
 
-function expressionOf({ attribute, type, operator, value: given }: LayerCondition): Expression {
+function expressionOf({ attribute, type, operator, value: operand }: LayerCondition): Expression {
   if (operator === 'is empty') return isEmpty(attribute)
   if (operator === 'is not empty') return ['!', isEmpty(attribute)]
-  if (operator === 'contains') return ['in', given.toLowerCase(), ['downcase', text(attribute)]]
+  if (operator === 'contains') return ['in', operand.toLowerCase(), ['downcase', text(attribute)]]
   const comparison = comparisons[operator] ?? '=='
   // Dates in tiles are ISO strings, which sort chronologically.
   const compared: Expression = isNumeric(type)
-    ? [comparison, ['to-number', value(attribute)], Number(given)]
-    : [comparison, text(attribute), given]
+    ? [comparison, ['to-number', value(attribute)], Number(operand)]
+    : [comparison, text(attribute), operand]
   // Otherwise a missing value would be compared as 0 or an empty string.
   return operator === '≠' ? ['any', isEmpty(attribute), compared] : ['all', ['!', isEmpty(attribute)], compared]
 }

@@ -23,14 +23,14 @@ export function DatasetChoice({ onChoose }: DatasetChoiceProps): ReactElement {
   if (!data) return <Skeleton height={120} />
   const drawable = data.filter((dataset) => geometryOf(dataset))
   const wanted = search.trim().toLowerCase()
-  const found = drawable.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
+  const matches = drawable.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
   if (drawable.length === 0)
     return <p>There is no dataset with a geometry yet. Upload a file or publish a table first.</p>
   return (
     <>
       <TextField label="Search datasets" type="search" value={search} onChange={setSearch} />
       <ul className={classes.choices} aria-label="Datasets">
-        {found.map((dataset) => (
+        {matches.map((dataset) => (
           <li key={dataset.id}>
             <button type="button" onClick={() => onChoose(dataset)}>
               <strong>{dataset.name}</strong>
@@ -39,7 +39,7 @@ export function DatasetChoice({ onChoose }: DatasetChoiceProps): ReactElement {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p>No dataset of {drawable.length} has this in its name.</p>}
+      {matches.length === 0 && <p>No dataset of {drawable.length} has this in its name.</p>}
     </>
   )
 }

@@ -45,9 +45,9 @@ export function createTokens(keys: SigningKeys, secrets: Secrets, seconds: numbe
 }
 
 async function keyOf(keys: SigningKeys, kid: unknown) {
-  const found = typeof kid === 'string' && isUuid(kid) ? await keys.find(kid) : undefined
-  if (!found) throw new UnknownKey()
-  return found.key
+  const key = typeof kid === 'string' && isUuid(kid) ? await keys.find(kid) : undefined
+  if (!key) throw new UnknownKey()
+  return key.key
 }
 
 class UnknownKey extends Error {}

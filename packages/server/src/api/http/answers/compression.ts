@@ -60,16 +60,16 @@ export function chooseCompression(
 }
 
 /** Cache of parsed headers: there are few browsers, each with one header. */
-const known = new Map<string, readonly Compression[]>()
+const preferences = new Map<string, readonly Compression[]>()
 const maxKnown = 100
 
 /** All that the header accepts, the best first. */
 function rankingOf(accept: string): readonly Compression[] {
-  const before = known.get(accept)
+  const before = preferences.get(accept)
   if (before) return before
   const ranking = readRanking(accept)
-  if (known.size === maxKnown) known.clear()
-  known.set(accept, ranking)
+  if (preferences.size === maxKnown) preferences.clear()
+  preferences.set(accept, ranking)
   return ranking
 }
 

@@ -16,10 +16,10 @@ export function setDeadline(request: IncomingMessage, onLate: (socket: Socket) =
   // A request made within the process has no socket, and all of its body.
   if (!(socket instanceof Socket)) return
   if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) return
-  const known = deadlines.get(socket)
-  if (known) {
-    known.request = request
-    known.timer.refresh()
+  const former = deadlines.get(socket)
+  if (former) {
+    former.request = request
+    former.timer.refresh()
     return
   }
   const late = () => {

@@ -81,10 +81,10 @@ function place(tree: QueryTree, { text, path, isList }: Name, value: string): vo
     node = next
   }
   const last = path.at(-1) ?? ''
-  const known = node[last]
-  if (known === undefined) node[last] = isList ? [value] : value
-  else if (typeof known === 'string') node[last] = [known, value]
-  else if (Array.isArray(known)) known.push(value)
+  const before = node[last]
+  if (before === undefined) node[last] = isList ? [value] : value
+  else if (typeof before === 'string') node[last] = [before, value]
+  else if (Array.isArray(before)) before.push(value)
   else throw clash(text)
 }
 
@@ -103,8 +103,8 @@ export function refuseUnknown(tree: QueryTree, { properties }: Pick<TObject, 'pr
     .filter((name) => !isKnown(name))
     .slice(0, maxFaults)
   if (unknownNames.length === 0) return
-  const known = [...Object.keys(properties), ...(own?.keys() ?? [])]
-  const fault = (name: string) => ({ code: 'unknown', message: unknownName('a parameter', name, known) })
+  const names = [...Object.keys(properties), ...(own?.keys() ?? [])]
+  const fault = (name: string) => ({ code: 'unknown', message: unknownName('a parameter', name, names) })
   throw faulty(unknownNames.map((name) => ({ path: placeOf(name), ...fault(name) })))
 }
 

@@ -34,13 +34,13 @@ const slack = 1_000
 
 /** The first values that are far too large; nothing inside of them is looked at. */
 export function oversized(schema: TSchema, value: unknown, where: string): Oversized {
-  const found: Excess[] = []
+  const excesses: Excess[] = []
   for (const excess of search(schema as Part, value, where)) {
-    found.push(excess)
-    if (found.length === maxFaults) break
+    excesses.push(excess)
+    if (excesses.length === maxFaults) break
   }
-  const limit = found.find((excess) => excess.limit)?.limit
-  return { faults: found, ...(limit && { limit }) }
+  const limit = excesses.find((excess) => excess.limit)?.limit
+  return { faults: excesses, ...(limit && { limit }) }
 }
 
 function* search(schema: Part, value: unknown, path: string): Generator<Excess> {
@@ -86,12 +86,12 @@ function* searchProperties(schema: Part, value: object, path: string): Generator
   const isKnown = (name: string) => Object.hasOwn(properties, name)
   const [others] = Object.values(patternProperties)
   if (additionalProperties === false && !others && names.length > Object.keys(properties).length + maxFaults) {
-    const known = Object.keys(properties).filter((name) => !properties[name]?.readOnly)
+    const writable = Object.keys(properties).filter((name) => !properties[name]?.readOnly)
     for (const name of names.filter((one) => !isKnown(one)).slice(0, maxFaults)) {
       yield {
         path: `${path}/${name.slice(0, 64)}`,
         code: 'unknown',
-        message: unknownName('a known field', name, known),
+        message: unknownName('a known field', name, writable),
       }
     }
     return

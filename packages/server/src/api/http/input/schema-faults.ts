@@ -86,11 +86,11 @@ function faultsOf({ schema, value, where }: Failed, error: SchemaError): Fault[]
     return textsOf(params.requiredProperties).map((name) => fault(`${path}/${name}`, 'required', 'is required'))
   }
   if (keyword === 'additionalProperties') {
-    const known = knownProperties(schema, error.schemaPath)
+    const names = knownProperties(schema, error.schemaPath)
     return textsOf(params.additionalProperties)
       .slice(0, maxFaults)
       .map((name) =>
-        fault(`${path}/${name.slice(0, shownLength)}`, 'unknown', unknownName('a known field', name, known)),
+        fault(`${path}/${name.slice(0, shownLength)}`, 'unknown', unknownName('a known field', name, names)),
       )
   }
   return [fault(path, keyword, messageOf(error, valueAt(value, instancePath), schema))]

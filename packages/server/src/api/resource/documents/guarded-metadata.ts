@@ -47,7 +47,7 @@ function undefinedWhenChanged(error: unknown): undefined {
 
 /** For `prepare`: the values of a draft, with the metadata that the guard makes of what they hold. */
 export async function withGuardedMetadata(
-  { values, previous, given, applicationId }: EntityDraft,
+  { values, previous, input, applicationId }: EntityDraft,
   guard: (change: GuardedChange) => Promise<Entity>,
 ): Promise<Entity> {
   if (values.metadata === undefined) return values
@@ -56,7 +56,7 @@ export async function withGuardedMetadata(
     after: values.metadata as Entity,
     isNew: previous === undefined,
     applicationId,
-    named: Object.keys((given.metadata ?? {}) as Entity),
+    named: Object.keys((input.metadata ?? {}) as Entity),
   })
   return { ...values, metadata }
 }

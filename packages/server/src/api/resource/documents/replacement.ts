@@ -3,11 +3,11 @@ import type { Entity, Resource, ResourceField } from '../resource.ts'
 import { isChangeable } from '../schemas.ts'
 
 /** PUT: required fields keep their value when they are not given, others return to their default. */
-export function replacement(resource: Resource, given: Entity): Entity {
+export function replacement(resource: Resource, input: Entity): Entity {
   const values: Entity = {}
   for (const [name, field] of Object.entries(resource.fields)) {
     if (!isChangeable(field)) continue
-    if (given[name] !== undefined) values[name] = given[name]
+    if (input[name] !== undefined) values[name] = input[name]
     else if (!staysOnReplace(name, field)) values[name] = field.default
   }
   return values

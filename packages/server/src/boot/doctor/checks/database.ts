@@ -59,9 +59,9 @@ export const databaseChecks: readonly Check[] = [
         SELECT default_version AS offered, installed_version AS installed,
           (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS may
         FROM pg_available_extensions WHERE name = 'postgis'`)
-      const found = judgePostgis(rows[0])
-      const lacking = found.level === 'ok' && rows[0].installed ? await needsOf(client, ['postgis']) : []
-      return lacking.length > 0 ? lacking : found
+      const finding = judgePostgis(rows[0])
+      const lacking = finding.level === 'ok' && rows[0].installed ? await needsOf(client, ['postgis']) : []
+      return lacking.length > 0 ? lacking : finding
     },
   },
   {
@@ -153,14 +153,14 @@ async function queryOf<R>(database: Database, statement: Sql): Promise<R[]> {
 
 type Postgis = { offered: string; installed: string | null; may: boolean }
 
-function judgePostgis(found: Postgis | undefined): Finding {
-  if (!found) {
+function judgePostgis(postgis: Postgis | undefined): Finding {
+  if (!postgis) {
     return fault(
       'PostGIS is not installed on the database server.',
       'Debian: apt-get install postgresql-16-postgis-3 (with the version of your server); then CREATE EXTENSION postgis;',
     )
   }
-  const { offered, installed, may } = found
+  const { offered, installed, may } = postgis
   if (installed !== null) {
     return Number.parseFloat(installed) >= Number(oldestPostgis)
       ? ok(`PostGIS ${installed}`)

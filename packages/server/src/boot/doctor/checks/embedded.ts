@@ -10,11 +10,11 @@ export const embeddedChecks: readonly Check[] = [
     applies: isEmbedded,
     async run({ config: { DATA_DIR } }) {
       const directory = join(DATA_DIR, 'database')
-      const found = await stat(directory).catch(() => undefined)
-      if (!found) return ok(`The first start makes the database in ${directory}.`)
+      const folder = await stat(directory).catch(() => undefined)
+      if (!folder) return ok(`The first start makes the database in ${directory}.`)
       const holder = holderOf(join(directory, 'graticule.lock'))
       const running = holder === undefined ? 'No server runs on it.' : `Process ${holder} runs on it.`
-      if (found.mode & 0o077)
+      if (folder.mode & 0o077)
         return warning(`${directory} is open to other users. ${running}`, `chmod -R go-rwx ${DATA_DIR}`)
       return ok(`The database is in ${directory}. ${running}`)
     },

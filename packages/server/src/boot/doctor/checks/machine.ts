@@ -52,12 +52,12 @@ export const machineChecks: readonly Check[] = [
     name: 'file descriptors',
     async run({ config, workers }) {
       const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
-      const [, found] = /^Max open files\s+\d+\s+(\d+)/m.exec(limits) ?? []
-      if (found === undefined) return []
+      const [, limit] = /^Max open files\s+\d+\s+(\d+)/m.exec(limits) ?? []
+      if (limit === undefined) return []
       const pools = config.DATABASE_POOL_SIZE + config.TENANT_CONNECTIONS + config.TILE_CONNECTIONS
       const needed = Math.ceil((config.MAX_CONNECTIONS + pools) / workers) + ownDescriptors
-      const text = `${found} file descriptors; MAX_CONNECTIONS and the pools need ${needed} in each process.`
-      if (Number(found) >= needed) return ok(text)
+      const text = `${limit} file descriptors; MAX_CONNECTIONS and the pools need ${needed} in each process.`
+      if (Number(limit) >= needed) return ok(text)
       return warning(
         text,
         'LimitNOFILE=65536 in the systemd unit, ulimit -n 65536 in a shell; or lower MAX_CONNECTIONS.',

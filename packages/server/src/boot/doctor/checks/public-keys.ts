@@ -7,12 +7,12 @@ export const publicKeyChecks: readonly Check[] = [
   {
     name: 'public keys',
     async run(context) {
-      const found = await findKeys(context)
-      if (!found) return []
-      if (found.length === 0) return ok('No public key may do more than pages need.')
-      const others = found.slice(maxNamed).length
+      const keys = await findKeys(context)
+      if (!keys) return []
+      if (keys.length === 0) return ok('No public key may do more than pages need.')
+      const others = keys.slice(maxNamed).length
       const more = others > 0 ? [ok(`${others} more applications have such keys.`)] : []
-      return [...found.slice(0, maxNamed).map(describe), ...more]
+      return [...keys.slice(0, maxNamed).map(describe), ...more]
     },
   },
 ]

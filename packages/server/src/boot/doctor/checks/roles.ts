@@ -48,9 +48,9 @@ export const roleChecks: readonly Check[] = [
           SELECT a.id FROM svc.applications a JOIN pg_roles r ON r.rolname = 'app_' || replace(a.id::text, '-', '')
           WHERE r.rolcanlogin ORDER BY a.created_at LIMIT 1`)
         .catch(() => ({ rows: [] }))
-      const [found] = rows as { id: string }[]
-      if (!found) return []
-      return tryLogin(config, found.id)
+      const [row] = rows as { id: string }[]
+      if (!row) return []
+      return tryLogin(config, row.id)
     },
   },
 ]

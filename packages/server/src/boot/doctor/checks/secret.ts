@@ -10,9 +10,9 @@ export const secretChecks: readonly Check[] = [
     async run({ config: { SECRET_KEY, DATA_DIR, DATABASE_URL } }) {
       if (SECRET_KEY !== undefined) return ok('SECRET_KEY is set.')
       const file = join(DATA_DIR, 'secret.key')
-      const found = await stat(file).catch(() => undefined)
-      if (!found) return ok(`The first start makes the secret in ${file}.`)
-      if (found.mode & 0o077) return warning(`${file} can be read by other users.`, `chmod 600 ${file}`)
+      const stats = await stat(file).catch(() => undefined)
+      if (!stats) return ok(`The first start makes the secret in ${file}.`)
+      if (stats.mode & 0o077) return warning(`${file} can be read by other users.`, `chmod 600 ${file}`)
       if (DATABASE_URL === undefined) return ok(`The secret is in ${file}.`)
       return warning(
         `The secret is in ${file}: another replica, or this one without that file, cannot start.`,

@@ -38,8 +38,8 @@ async function checkBucket(config: Config): Promise<Finding> {
 
 /** The first start makes what is missing. */
 async function nearest(path: string): Promise<string> {
-  const found = await stat(path).catch(() => undefined)
-  return found?.isDirectory() || path === dirname(path) ? path : nearest(dirname(path))
+  const stats = await stat(path).catch(() => undefined)
+  return stats?.isDirectory() || path === dirname(path) ? path : nearest(dirname(path))
 }
 
 async function checkRoom(directory: string, minFreeMb: number): Promise<Finding> {

@@ -48,8 +48,8 @@ export function duckdbConnection(opened: DuckdbDatabase, projection: Projections
     },
     async tables({ schema: wanted, limit, offset }, signal) {
       if (wanted !== undefined && wanted !== schema) return []
-      const found = (await tables(signal)).map(tableInfo)
-      return found.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(offset, offset + limit)
+      const infos = (await tables(signal)).map(tableInfo)
+      return infos.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(offset, offset + limit)
     },
     tableSql: (source) => ident(tableName(source)),
     async describeTable(source, options) {
@@ -73,19 +73,19 @@ export function duckdbConnection(opened: DuckdbDatabase, projection: Projections
       const texts = await Promise.all([...srids].map(async (one) => [one, await projection(one)] as const))
       const definitions = Object.fromEntries(texts.flatMap(([one, text]) => (text ? [[one, text]] : [])))
       if (srid !== 4326 && !definitions[srid]) throw unknownSystem(srid)
-      const known =
+      const named =
         table === undefined ? [] : (await recentTables(signal)).filter(({ name }) => name === tableName(table))
-      return duckdbDialect(definitions, new Map(known.flatMap(({ columns }) => columns.flatMap(geometryFact))))
+      return duckdbDialect(definitions, new Map(named.flatMap(({ columns }) => columns.flatMap(geometryFact))))
     },
   }
 }
 
 function afterReady(database: DuckdbDatabase, ready: Ready): Omit<DuckdbDatabase, 'select'> {
   const waiting =
-    <A, B extends { readonly signal?: AbortSignal }, C>(ask: (asked: A, options: B) => Promise<C>) =>
-    async (asked: A, options: B): Promise<C> => {
+    <A, B extends { readonly signal?: AbortSignal }, C>(ask: (request: A, options: B) => Promise<C>) =>
+    async (request: A, options: B): Promise<C> => {
       await ready(options.signal)
-      return ask(asked, options)
+      return ask(request, options)
     }
   return {
     tables: async (options) => {
@@ -128,8 +128,8 @@ function named(
   source: string,
   { mayListTables }: Partial<InspectOptions>,
 ): DuckdbTable {
-  const found = tables.find(({ name }) => name === tableName(source))
-  if (found) return found
+  const table = tables.find(({ name }) => name === tableName(source))
+  if (table) return table
   const names = tables.map(({ name }) => name)
   const suggestion =
     mayListTables && names.length > 0 ? `${didYouMean(source, names)} Tables: ${shortList(names)}.` : ''

@@ -159,9 +159,9 @@ async function folderOf(dataDirectory: string, { applicationId, db }: DatabaseRe
 
 /** How reference systems are computed, as the platform's database has it. */
 function createProjections({ db }: DriverServices): (srid: number) => Promise<string | undefined> {
-  const known = createLoadingCache<string | undefined>({ max: 1_000 })
+  const projections = createLoadingCache<string | undefined>({ max: 1_000 })
   return (srid) =>
-    known.get(String(srid), async () => {
+    projections.get(String(srid), async () => {
       const [row] = await db.query<{ text: string | null }>(
         sql`SELECT proj4text AS text FROM spatial_ref_sys WHERE srid = ${srid}::int4`,
       )

@@ -40,12 +40,12 @@ const atOnce = 4
 
 export function createRemoteFiles(options: RemoteOptions): RemoteFiles {
   const { trustMs = 60_000, patienceMs = 55_000, onError } = options
-  const known = createLoadingCache<Outcome>({ ttlMs: trustMs, max: 1_000 })
+  const outcomes = createLoadingCache<Outcome>({ ttlMs: trustMs, max: 1_000 })
   return {
     async ready(folder, signal) {
       const key = JSON.stringify([folder.directory, folder.key])
-      const last = known.last(key)
-      const loading = known.get(key, () => refresh(folder, options))
+      const last = outcomes.last(key)
+      const loading = outcomes.get(key, () => refresh(folder, options))
       if (last && !last.fault) return void loading.catch(onError)
       const patience = AbortSignal.timeout(patienceMs)
       const waiting = signal ? AbortSignal.any([signal, patience]) : patience

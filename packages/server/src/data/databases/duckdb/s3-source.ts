@@ -63,18 +63,18 @@ export function s3Source({ location, key, files, stream, isTable }: S3Options): 
     throw new ApiError(mayPass ? 'upstream_failed' : 'invalid_request', `The listing: ${await refusalOf(answer)}`)
   }
 
-  async function list(asked: AbortSignal): Promise<readonly string[]> {
-    const signal = AbortSignal.any([asked, AbortSignal.timeout(listingMs)])
-    const found = new Set<string>()
+  async function list(leaving: AbortSignal): Promise<readonly string[]> {
+    const signal = AbortSignal.any([leaving, AbortSignal.timeout(listingMs)])
+    const tables = new Set<string>()
     let token: string | undefined
     for (let pages = 0; pages < maxPages; pages++) {
       const { keys, next } = await page(token, signal)
       const names = keys.flatMap((text) =>
         text.startsWith(location.prefix) ? [text.slice(location.prefix.length)] : [],
       )
-      for (const name of names.filter(isTable)) found.add(name)
-      if (found.size > maxFiles) throw tooMany(`more than ${maxFiles} files of data`)
-      if (next === undefined) return found.size > 0 ? [...found] : nothing(location)
+      for (const name of names.filter(isTable)) tables.add(name)
+      if (tables.size > maxFiles) throw tooMany(`more than ${maxFiles} files of data`)
+      if (next === undefined) return tables.size > 0 ? [...tables] : nothing(location)
       token = next
     }
     throw tooMany(`more than ${maxPages * pageKeys} objects`)

@@ -11,7 +11,7 @@ export async function readTexts(
   maxBytes: number,
 ): Promise<{ readonly path: string; readonly text: string }[]> {
   const parser = new SaxesParser()
-  const found: { path: string; text: string }[] = []
+  const leaves: { path: string; text: string }[] = []
   const names: string[] = []
   let text = ''
   const refuse = (): never => {
@@ -30,7 +30,7 @@ export async function readTexts(
   parser.on('cdata', append)
   parser.on('closetag', () => {
     const path = names.join('/')
-    if (paths.has(path)) found.push({ path, text })
+    if (paths.has(path)) leaves.push({ path, text })
     names.pop()
     text = ''
   })
@@ -38,5 +38,5 @@ export async function readTexts(
   for await (const chunk of bounded(body, maxBytes)) parser.write(decoder.decode(chunk, { stream: true }))
   parser.write(decoder.decode())
   parser.close()
-  return found
+  return leaves
 }

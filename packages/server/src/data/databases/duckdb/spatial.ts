@@ -100,7 +100,7 @@ function boxIn({ srid }: Attribute, box: Box, definitions: Definitions): Box | u
     ]),
   )
   if (!places.flat().every(Number.isFinite)) return undefined
-  const found = extentOf(places.map(([x = 0, y = 0]) => [x, y] as const))
-  const pad = Math.max(found.east - found.west, found.north - found.south, 1) * margin
-  return { west: found.west - pad, south: found.south - pad, east: found.east + pad, north: found.north + pad }
+  const extent = extentOf(places.map(([x = 0, y = 0]) => [x, y] as const))
+  const pad = Math.max(extent.east - extent.west, extent.north - extent.south, 1) * margin
+  return { west: extent.west - pad, south: extent.south - pad, east: extent.east + pad, north: extent.north + pad }
 }

@@ -123,8 +123,8 @@ export async function checkReadable(
   const relation = relations[Number(unreadable[0]?.place) - 1]
   if (!relation) return
   const { schema = connection.schema, name } = relation
-  const asked = [relation.schema, name].filter((part) => part !== undefined).join('.')
-  throw absent(asked, await suggestedTables(connection, { schema, name }, options))
+  const shownName = [relation.schema, name].filter((part) => part !== undefined).join('.')
+  throw absent(shownName, await suggestedTables(connection, { schema, name }, options))
 }
 
 /** SQL: the relation `c` of pg_class is no overview. */

@@ -15,7 +15,7 @@ const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE----
 
 /** `metadata.ssl` and `metadata.sslCa`; what cannot be meant is refused, because a guess might send a password in clear. */
 export function readTls({ ssl, sslCa }: Readonly<Record<string, unknown>>, path = 'body/metadata'): TlsChoice {
-  const mode = modes.find((known) => known === ssl)
+  const mode = modes.find((name) => name === ssl)
   if (ssl !== undefined && !mode)
     throw invalid(`${path}/ssl`, `must be one of ${modes.join(', ')}.${didYouMean(String(ssl), modes)}`)
   if (sslCa === undefined) return mode ? { mode } : {}

@@ -48,8 +48,8 @@ async function keptFiles(directory: string): Promise<Kept[]> {
     const folder = join(directory, applicationId)
     for (const name of (await readdir(folder).catch(undefinedIfAbsent)) ?? []) {
       const path = join(folder, name)
-      const found = await stat(path).catch(undefinedIfAbsent)
-      if (found) kept.push({ path, applicationId, ino: found.ino, size: found.size, mtimeMs: found.mtimeMs })
+      const stats = await stat(path).catch(undefinedIfAbsent)
+      if (stats) kept.push({ path, applicationId, ino: stats.ino, size: stats.size, mtimeMs: stats.mtimeMs })
     }
   }
   return kept.sort((a, b) => b.mtimeMs - a.mtimeMs)

@@ -57,12 +57,12 @@ export async function exportAnswer(
   const asksForPart = !isPost && (request.method === 'HEAD' || request.headers.range !== undefined)
   const { key, isWatched } = await keyOf(exports, query)
   const send = (file: ExportFile): Promise<Answer> => fileAnswer(context, file, headersOf(query))
-  const known = await files.find(key)
-  if (known && (isWatched || asksForPart)) return send(known)
-  await known?.handle.close()
+  const kept = await files.find(key)
+  if (kept && (isWatched || asksForPart)) return send(kept)
+  await kept?.handle.close()
   const write = fileWriter(exports, slots, query)
   // A file that another reader takes in parts must not change under it.
-  if (known) return send(await files.makeOnce(key.applicationId, signal, write))
+  if (kept) return send(await files.makeOnce(key.applicationId, signal, write))
   if (asksForPart || answerFormat(query.format).made === 'file') return send(await files.make(key, signal, write))
   return streamAnswer(context, slots, query.dataset.applicationId, {
     begin: query.begin,
@@ -72,11 +72,11 @@ export async function exportAnswer(
 
 async function keyOf(
   { versions }: Exports,
-  { format, dataset, plan, srid, inputs: given }: ExportQuery,
+  { format, dataset, plan, srid, inputs }: ExportQuery,
 ): Promise<{ key: ExportKey; isWatched: boolean }> {
   const { id, applicationId, revision } = dataset
   const version = await versions.exactly(dataset)
-  const hash = hashOf(serialize([format, id, revision, version, srid, given, plan]))
+  const hash = hashOf(serialize([format, id, revision, version, srid, inputs, plan]))
   const isWatched = version !== undefined
   return { key: { applicationId, hash, maxAgeMs: isWatched ? watchedMs : unwatchedMs }, isWatched }
 }

@@ -27,11 +27,11 @@ export const memoryType = (ask: ReadAllRows): Pick<DatasetType, 'inspect' | 'ope
     const attributes = await inspectRows(memory, dataset, { answer }, rest()).catch(explain)
     return { attributes, bytes: null, rowEstimate: null }
   },
-  open: async (dataset, { memory, connect }, given) => ({
+  open: async (dataset, { memory, connect }, inputs) => ({
     async rows(plan, { geometry, srid }, limits) {
       const rest = remaining(limits)
       const definition = srid === 4326 ? undefined : await definitionOf(srid, connect, limits)
-      const answer = await ask(memory, dataset, given, rest()).catch((error) => {
+      const answer = await ask(memory, dataset, inputs, rest()).catch((error) => {
         throw rest().timeoutMs === 1 && isFailed(error) ? queryTimeout(error) : error
       })
       const job = { answer, plan, shape: { geometry, ...(definition && { definition }) } }

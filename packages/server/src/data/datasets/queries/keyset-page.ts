@@ -46,12 +46,12 @@ export type ReadPage = {
 
 /** Undefined if the query cannot be paged by key; if the caller sent a cursor, that is a 400 with the reason. */
 export function keysetPage(
-  { plan: asked, key, datasetId }: PageRequest,
+  { plan: request, key, datasetId }: PageRequest,
   cursor: CursorParameter | undefined,
   maxRows = maxPageRows,
 ): KeysetPage | undefined {
-  const limit = asked.limit ?? (cursor ? maxPageRows : 0)
-  const plan: Plan = { ...asked, limit }
+  const limit = request.limit ?? (cursor ? maxPageRows : 0)
+  const plan: Plan = { ...request, limit }
   const reason = whyNotByKey(plan, key)
   if (cursor) checkGiven(plan, cursor, reason, maxRows)
   if (reason !== undefined || limit === 0 || limit > maxRows) return undefined
@@ -91,17 +91,22 @@ function createPage(plan: Plan, walk: Walk, { passed, limit }: { passed: number;
       const width = answered.columns.length - sortKeys.length
       const columns = answered.columns.slice(0, width)
       const { rows, rest } = await readAhead(answered.batches)
-      const found = rows.length > limit ? cursorBehind(rows[limit - 1]?.slice(width)) : undefined
+      const cursorAfter = rows.length > limit ? cursorBehind(rows[limit - 1]?.slice(width)) : undefined
       if (!rest) {
         const shown = narrowed(rows.slice(0, limit), width)
-        return { answered: { columns, batches: [shown] }, next: found, rows: shown.length, nextByKey: () => found }
+        return {
+          answered: { columns, batches: [shown] },
+          next: cursorAfter,
+          rows: shown.length,
+          nextByKey: () => cursorAfter,
+        }
       }
-      let next = found
+      let next = cursorAfter
       const onCut = (last: Cell[]) => {
         next = cursorBehind(last)
       }
       const batches = firstRows(resumed(rows, rest), { limit, width, onCut })
-      return { answered: { columns, batches }, next: found ?? cursorBehind(), nextByKey: () => next }
+      return { answered: { columns, batches }, next: cursorAfter ?? cursorBehind(), nextByKey: () => next }
     },
   }
 }

@@ -73,12 +73,12 @@ type NowContext = Parameters<NonNullable<Operation<QueryServices>['answerNow']>>
 export function answerRow(context: NowContext, id: string): (() => Promise<Answer | undefined>) | undefined {
   const { services, scope, tree, headers } = context
   const form = formOf(tree, headers.accept)
-  const known = form === undefined ? undefined : services.datasetCache.fresh(scope, id)
-  if (form === undefined || known === undefined || known instanceof ApiError) return undefined
-  const kept = forms.get(known)?.get(form)
-  const where = kept && parseFilter(tree.filter, known.attributes)
+  const record = form === undefined ? undefined : services.datasetCache.fresh(scope, id)
+  if (form === undefined || record === undefined || record instanceof ApiError) return undefined
+  const kept = forms.get(record)?.get(form)
+  const where = kept && parseFilter(tree.filter, record.attributes)
   if (where?.kind !== 'compare' || where.comparison !== 'eq') return undefined
-  return () => readRow(context, known, kept as Form, where.value)
+  return () => readRow(context, record, kept as Form, where.value)
 }
 
 async function readRow(

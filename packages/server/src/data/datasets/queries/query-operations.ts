@@ -141,11 +141,11 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
     query: simpleSchema,
     handle: (context, { params: { id }, query }) => {
       const { attributes, sort, limit, offset } = query
-      const asked = { attributes, ...requestedFilter(query, context.tree), order: sort, limit, offset }
+      const request = { attributes, ...requestedFilter(query, context.tree), order: sort, limit, offset }
       return answer(context, id, {
         parameters: query,
         schema: simpleSchema,
-        query: asked,
+        query: request,
         paths: queryPaths,
       })
     },
@@ -187,22 +187,22 @@ type DatasetRequest = {
   readonly paths: QueryPaths
 }
 
-async function answer(context: Context, id: string, asked: DatasetRequest) {
+async function answer(context: Context, id: string, datasetRequest: DatasetRequest) {
   const { datasetCache, sources, slots } = context.services
-  const { parameters, query, schema } = asked
+  const { parameters, query, schema } = datasetRequest
   const cached = await datasetCache.get(context.scope, id)
   const { dataset, attributes, parameters: own } = cached
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   const faults = new FaultCollector()
   faults.attempt(() => refuseUnknown(context.tree, schema, own))
   faults.attempt(() => checkSrid(parameters.srid, formatName))
-  faults.attempt(() => refusePaging(asked, own, formatName))
+  faults.attempt(() => refusePaging(datasetRequest, own, formatName))
   const filename = faults.attempt(() => fileNameOf(parameters.filename))
-  const read = faults.attempt(() => parsePlan(query, attributes, asked.paths))
-  const plan = faults.finish(read && nearestFirst(read, asked.nearest, attributes, 'body/nearest'))
+  const read = faults.attempt(() => parsePlan(query, attributes, datasetRequest.paths))
+  const plan = faults.finish(read && nearestFirst(read, datasetRequest.nearest, attributes, 'body/nearest'))
   const source = await sources.open(dataset, context.tree)
   const key = source.key ?? []
-  const page = keysetPage({ plan, key, datasetId: id }, cursorOf(asked, own))
+  const page = keysetPage({ plan, key, datasetId: id }, cursorOf(datasetRequest, own))
   const timeoutMs = timeoutOf(parameters.timeout)
   const { signal, request } = context
   if (parameters.explain) {
@@ -224,9 +224,9 @@ async function answer(context: Context, id: string, asked: DatasetRequest) {
   }
   if (request.method === 'GET') {
     const { accept } = request.headers
-    const asked = { tree: context.tree, accept, cached, source, plan, shown, shape, format: formatName }
+    const form = { tree: context.tree, accept, cached, source, plan, shown, shape, format: formatName }
     // What fails here fails below too, where somebody hears of it.
-    rememberRow(asked).catch(() => {})
+    rememberRow(form).catch(() => {})
   }
   const count = own.has('count') ? undefined : readCount(parameters.count)
   return streamAnswer(context, slots, dataset.applicationId, {
@@ -274,9 +274,9 @@ function checkSrid(srid: number | undefined, name: FormatName): void {
 }
 
 /** A name, not a path: the reader decides where the file is saved. */
-function fileNameOf(given: string | undefined): string | undefined {
-  if (given === undefined) return undefined
-  const name = lastSegment(given)
+function fileNameOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const name = lastSegment(text)
   if (name === '') throw invalid('query/filename', 'must be the name of a file, such as places.csv')
   return name
 }

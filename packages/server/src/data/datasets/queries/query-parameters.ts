@@ -52,4 +52,4 @@ export const timeoutParameter = Type.Optional(
   Type.Integer({ minimum: 1, description: `In milliseconds; ${maxTimeoutMs} at most` }),
 )
 
-export const timeoutOf = (asked: number | undefined): number => Math.min(asked ?? defaultTimeoutMs, maxTimeoutMs)
+export const timeoutOf = (ms: number | undefined): number => Math.min(ms ?? defaultTimeoutMs, maxTimeoutMs)

@@ -66,8 +66,8 @@ const opaque: readonly AttributeType[] = ['json', 'array', 'binary', 'geometry']
 export async function attributeStatistics(request: StatisticsRequest): Promise<AttributeStatistics> {
   const expected = await estimateRows(request)
   if (expected !== undefined && expected > countedRows) {
-    const found = await statisticsOf(request, { expected })
-    if (found.sampleSize >= fewestDrawn) return found
+    const statistics = await statisticsOf(request, { expected })
+    if (statistics.sampleSize >= fewestDrawn) return statistics
   }
   return statisticsOf(request, {})
 }
@@ -79,8 +79,8 @@ async function estimateRows({ source, plan, attribute, limits }: StatisticsReque
   return expectedRows(await source.explain({ ...plan, columns: [plain(attribute)] }, limits()))
 }
 
-function statisticsOf(request: StatisticsRequest, known: { expected?: number }): Promise<AttributeStatistics> {
-  return opaque.includes(request.attribute.type) ? countOpaque(request, known) : describeValues(request, known)
+function statisticsOf(request: StatisticsRequest, estimate: { expected?: number }): Promise<AttributeStatistics> {
+  return opaque.includes(request.attribute.type) ? countOpaque(request, estimate) : describeValues(request, estimate)
 }
 
 async function countOpaque(

@@ -61,7 +61,7 @@ export async function sampleColumn(batches: Batches, type: AttributeType): Promi
     }
   }
   const values = reservoir.filter((one) => one !== null)
-  return { rows, nulls, ...extremes.found(), mean: mean.found(), size: reservoir.length, values }
+  return { rows, nulls, ...extremes.result(), mean: mean.result(), size: reservoir.length, values }
 }
 
 const isNumeric = (type: AttributeType): boolean => type === 'integer' || type === 'number'
@@ -79,7 +79,7 @@ function createMean(type: AttributeType) {
       sum += number
       mean = mean * ((count - 1) / count) + number / count
     },
-    found: () => (count === 0 ? null : Number.isFinite(sum) ? sum / count : mean),
+    result: () => (count === 0 ? null : Number.isFinite(sum) ? sum / count : mean),
   }
 }
 
@@ -93,7 +93,7 @@ function createExtremes(type: AttributeType) {
       if (!min || compareValues(key, min.key) < 0) min = { cell, key }
       if (!max || compareValues(key, max.key) > 0) max = { cell, key }
     },
-    found: () => ({ min: min?.cell ?? null, max: max?.cell ?? null }),
+    result: () => ({ min: min?.cell ?? null, max: max?.cell ?? null }),
   }
 }
 

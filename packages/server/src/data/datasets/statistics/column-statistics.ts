@@ -13,8 +13,8 @@ const mostFrequent = 20
 export function countValues(values: readonly SampledValue[]): Map<JsonValue, Frequent> {
   const counts = new Map<JsonValue, Frequent>()
   for (const { value, identity } of values) {
-    const known = counts.get(identity)
-    if (known) known.count++
+    const entry = counts.get(identity)
+    if (entry) entry.count++
     else counts.set(identity, { value, count: 1 })
   }
   return counts

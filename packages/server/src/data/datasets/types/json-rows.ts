@@ -53,12 +53,12 @@ export function valueAt(value: unknown, path: string): unknown {
 /** Guesses where the rows are in an answer that is one object: its only list of objects, at most two levels deep. */
 export function likelyPath(answer: unknown, depth = 2): string | undefined {
   if (!isObject(answer) || answer.type === 'FeatureCollection') return undefined
-  const found = Object.entries(answer).flatMap(([name, value]) => {
+  const lists = Object.entries(answer).flatMap(([name, value]) => {
     if (Array.isArray(value)) return value.length > 0 && value.every(isObject) ? [name] : []
     const inner = depth > 1 ? likelyPath(value, depth - 1) : undefined
     return inner === undefined ? [] : [`${name}.${inner}`]
   })
-  return found.length === 1 ? found[0] : undefined
+  return lists.length === 1 ? lists[0] : undefined
 }
 
 export function isObject(value: unknown): value is SourceRow {

@@ -6,10 +6,10 @@ import { readDeclarations } from '../parameters.ts'
 import { invokeLambda } from './lambda-answer.ts'
 import { allowsFunction, refusedFunction } from './lambda-functions.ts'
 
-const askLambda: ReadAllRows = async ({ lambda }, dataset, given, limits) => {
+const askLambda: ReadAllRows = async ({ lambda }, dataset, inputs, limits) => {
   if (!lambda) throw invalid('body/type', 'must not be lambda: the operator of this server has set no AWS credentials')
   if (!allowsFunction(lambda.functions, dataset.applicationId, dataset.source)) throw refusedFunction()
-  const payload = { parameters: parameterValues(dataset, lambdaType.parameters(dataset), given) }
+  const payload = { parameters: parameterValues(dataset, lambdaType.parameters(dataset), inputs) }
   const body = await invokeLambda({ functionName: dataset.source, payload }, { ...lambda, ...limits })
   return { kind: 'function', body }
 }

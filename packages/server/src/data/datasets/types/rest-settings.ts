@@ -41,10 +41,10 @@ function checkPoint(point: unknown): void {
   }
 }
 
-function checkMembers(value: object, path: string, known: readonly string[]): void {
-  const unknownKey = Object.keys(value).find((name) => !known.includes(name))
+function checkMembers(value: object, path: string, names: readonly string[]): void {
+  const unknownKey = Object.keys(value).find((name) => !names.includes(name))
   if (unknownKey !== undefined) {
-    throw invalid(`${path}/${unknownKey.slice(0, 80)}`, unknownName('a setting of rest datasets', unknownKey, known))
+    throw invalid(`${path}/${unknownKey.slice(0, 80)}`, unknownName('a setting of rest datasets', unknownKey, names))
   }
 }
 

@@ -6,12 +6,12 @@ import { fetchRest } from './rest-answer.ts'
 import { checkRestSettings, restSettings } from './rest-settings.ts'
 import { checkRestTemplate, restMarkers } from './rest-template.ts'
 
-const askRest: ReadAllRows = async (options, dataset, given, limits) => {
+const askRest: ReadAllRows = async (options, dataset, inputs, limits) => {
   const { body, contentType } = await fetchRest(
     {
       applicationId: dataset.applicationId,
       url: dataset.source,
-      parameters: parameterValues(dataset, restMarkers(dataset.source), given),
+      parameters: parameterValues(dataset, restMarkers(dataset.source), inputs),
       headers: options.openHeaders(dataset),
     },
     { egress: options.egress, cache: options.cache, ...limits },

@@ -38,8 +38,8 @@ const opened = new WeakMap<Dataset, OpenedTable>()
 
 async function openTable(dataset: Dataset, { connect, runRest }: SourceContext): Promise<Source> {
   const connection = await connect()
-  const known = opened.get(dataset)
-  if (known?.connection === connection) return known.source
+  const former = opened.get(dataset)
+  if (former?.connection === connection) return former.source
   const source = tableSource(dataset, connection, runRest)
   opened.set(dataset, { connection, source })
   return source
@@ -68,7 +68,7 @@ function tableSource(dataset: Dataset, connection: Connection, runRest: RunRest)
       if (bound.reads !== 'row' || plan.where.kind !== 'compare' || connection.isExternal) return undefined
       const { value } = plan.where
       const read = await answererInSql(there, { from, key, isTable: false }, plan, shape, value, options)
-      return read && ((other, asked) => read(other, { ...asked, ...bound, isTrusted: true }))
+      return read && ((other, options) => read(other, { ...options, ...bound, isTrusted: true }))
     },
     explain: async (plan, options) =>
       explainInSql(there, await relation(plan, options), plan, {

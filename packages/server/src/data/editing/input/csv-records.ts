@@ -84,9 +84,9 @@ function linesBetween(text: string, start: number, end: number): number {
 
 function match(reader: Reader, pattern: RegExp): string {
   pattern.lastIndex = reader.at
-  const [found = ''] = pattern.exec(reader.text) ?? []
-  reader.at += found.length
-  return found
+  const [text = ''] = pattern.exec(reader.text) ?? []
+  reader.at += text.length
+  return text
 }
 
 const unreadable = (line: number, why: string): ApiError =>

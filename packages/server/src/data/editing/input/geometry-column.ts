@@ -133,8 +133,8 @@ const dimensions: Readonly<Record<string, number>> = { Point: 1, LineString: 2, 
 /** The value for the column, of a text made by `geometryText`. */
 export function geometrySql(text: Sql, column: GeometryColumn, repair: boolean): Sql {
   const { srid, isUnlocated, isGeography } = column
-  const given = sql`(${text})::geometry`
-  const value = repair ? repaired(given, column.kind) : given
+  const geometry = sql`(${text})::geometry`
+  const value = repair ? repaired(geometry, column.kind) : geometry
   // A value that is there already comes back as it is.
   const moved = sql`ST_Transform(${value}, ${raw(String(Math.trunc(srid || wgs84)))})`
   if (isGeography) return sql`(${moved})::geography`

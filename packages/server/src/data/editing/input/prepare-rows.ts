@@ -66,9 +66,9 @@ export function prepareCells(
 function refusalOf(
   { name }: InputCell,
   column: EditColumn | undefined,
-  known: EditTable['columns'] | undefined,
+  columns: EditTable['columns'] | undefined,
 ): string | undefined {
-  if (!column) return known ? unknownName('a column', name, known.keys()) : 'is not a column'
+  if (!column) return columns ? unknownName('a column', name, columns.keys()) : 'is not a column'
   if (column.isGenerated) return 'is computed by the database: leave it out'
   if (column.identity === 'always') return 'is always given by the database (GENERATED ALWAYS): leave it out'
   return undefined
@@ -91,8 +91,8 @@ export async function findInvalid(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   if (geometries.length === 0) return
-  const asked = { timeoutMs, signal, atMost: maxFaults, isTrusted: true, reads: 'page' } as const
-  const { batches } = await connection.select(invalidSql(geometries), asked)
+  const options = { timeoutMs, signal, atMost: maxFaults, isTrusted: true, reads: 'page' } as const
+  const { batches } = await connection.select(invalidSql(geometries), options)
   for await (const batch of batches) {
     for (const [n, reason] of batch) {
       const geometry = geometries[Number(n) - 1]
@@ -102,7 +102,7 @@ export async function findInvalid(
 }
 
 /** Refuses them. */
-export async function checkValidity(...given: Parameters<typeof findInvalid>): Promise<void> {
-  await findInvalid(...given)
-  finish(given[1])
+export async function checkValidity(...parameters: Parameters<typeof findInvalid>): Promise<void> {
+  await findInvalid(...parameters)
+  finish(parameters[1])
 }

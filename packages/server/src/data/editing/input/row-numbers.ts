@@ -22,20 +22,20 @@ export type SequenceOptions = {
 export async function aheadOfSequence(
   tx: Transaction,
   { from, key }: EditTable,
-  given: NumberedRow | undefined,
+  highest: NumberedRow | undefined,
   { sequence: newSequence, maxLead }: SequenceOptions = {},
 ): Promise<() => Promise<void>> {
   const [column, ...others] = key
   const name = newSequence ?? column?.sequence
-  if (!name || others.length > 0 || !given) return async () => {}
+  if (!name || others.length > 0 || !highest) return async () => {}
   const sequence = sql`${name}::regclass`
-  const number = sql`${String(given.number)}::int8`
+  const number = sql`${String(highest.number)}::int8`
   const last = sql`coalesce(pg_sequence_last_value(${sequence}), 0)`
   const [row] = await tx.query<{ lead: string }>(sql`SELECT (${number}::numeric - ${last})::text AS lead`)
   const lead = BigInt(row?.lead ?? 0)
   if (lead <= 0n) return async () => {}
   if (maxLead !== undefined && lead > maxLead)
-    throw invalid(given.path, 'is too far ahead of the numbers of the rows: leave it out')
+    throw invalid(highest.path, 'is too far ahead of the numbers of the rows: leave it out')
   await tx.query(sql`LOCK TABLE ${from} IN SHARE ROW EXCLUSIVE MODE`)
   return async () => {
     await tx.query(sql`SELECT setval(${sequence}, ${number}) WHERE ${last} < ${number}`)

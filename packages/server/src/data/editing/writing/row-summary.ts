@@ -34,12 +34,12 @@ function keySql(key: readonly EditColumn[]): Sql {
 
 function boxesSql(geometries: readonly EditColumn[]): Sql {
   if (geometries.length === 0) return raw('NULL')
-  const found = geometries.map(({ name }) => {
+  const shapes = geometries.map(({ name }) => {
     const shape = sql`q.${ident(name)}::geometry`
     return sql`(ST_SRID(${shape}), ${shape}::box2d)`
   })
   return sql`(SELECT jsonb_agg(jsonb_build_array(s, ST_XMin(b), ST_YMin(b), ST_XMax(b), ST_YMax(b)))
-    FROM (VALUES ${joinSql(found, ', ')}) AS found (s, b) WHERE b IS NOT NULL)`
+    FROM (VALUES ${joinSql(shapes, ', ')}) AS found (s, b) WHERE b IS NOT NULL)`
 }
 
 /** SQL: one row with the summary of those of a statement that returns `summaryColumns`. */

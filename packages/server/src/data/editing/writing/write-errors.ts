@@ -19,7 +19,7 @@ const changedColumns: Words = [
 ]
 
 /** By SQLSTATE. The details name keys and values that the writer sent. */
-const known: Readonly<Record<string, Words>> = {
+const wordsByCode: Readonly<Record<string, Words>> = {
   '23505': [
     'conflict',
     (error) =>
@@ -42,7 +42,7 @@ const nothingAdded = 'Nothing was added.'
  * To whoever may only add rows: no name of a constraint or of another table, and no value. That a unique value is taken cannot be
  * hidden, because the row is refused.
  */
-const knownToAppenders: typeof known = {
+const knownToAppenders: typeof wordsByCode = {
   '23505': ['conflict', () => `A row with the same key or unique value exists. ${nothingAdded}`],
   '23503': ['conflict', () => `A value refers to a row that does not exist. ${nothingAdded}`],
   '23P01': ['conflict', () => `The row excludes another one. ${nothingAdded}`],
@@ -50,7 +50,7 @@ const knownToAppenders: typeof known = {
 }
 
 function wordsOf(code: string, isAppendOnly: boolean): Words | undefined {
-  const words = new Map(Object.entries(isAppendOnly ? { ...known, ...knownToAppenders } : known))
+  const words = new Map(Object.entries(isAppendOnly ? { ...wordsByCode, ...knownToAppenders } : wordsByCode))
   return words.get(code)
 }
 

@@ -34,7 +34,7 @@ export type WrittenRows = {
 
 export function createWrittenRows(table: EditTable): WrittenRows {
   const changes: ExternalChange[] = []
-  const told = summaryColumns(table)
+  const summaryList = summaryColumns(table)
   const hasGeometry = table.columns.values().some(({ geometry }) => geometry !== undefined)
 
   function add(operation: ExternalChange['operation'], now: RowSummary, before?: RowSummary): void {
@@ -43,7 +43,7 @@ export function createWrittenRows(table: EditTable): WrittenRows {
 
   /** Locks the rows of a condition. */
   async function look(tx: Transaction, condition: Sql, signal: AbortSignal): Promise<RowSummary> {
-    const locked = sql`SELECT ${told} FROM ${table.from} AS q WHERE ${condition} FOR UPDATE`
+    const locked = sql`SELECT ${summaryList} FROM ${table.from} AS q WHERE ${condition} FOR UPDATE`
     const [summary] = await tx.cancellable(summarySql(locked), signal)
     return readSummary(summary)
   }
@@ -56,13 +56,13 @@ export function createWrittenRows(table: EditTable): WrittenRows {
     changes,
     async write(tx, write, returning, signal) {
       const old = await before(tx, write, signal)
-      const rows = await tx.cancellable(write.statement(sql`${returning}, ${told}`), signal)
+      const rows = await tx.cancellable(write.statement(sql`${returning}, ${summaryList}`), signal)
       add(write.operation, summaryOf(rows), old)
       return rows
     },
     async count(tx, write, signal) {
       const old = await before(tx, write, signal)
-      const [row] = await tx.cancellable(summarySql(write.statement(told)), signal)
+      const [row] = await tx.cancellable(summarySql(write.statement(summaryList)), signal)
       const now = readSummary(row)
       add(write.operation, now, old)
       return now.count
@@ -70,11 +70,11 @@ export function createWrittenRows(table: EditTable): WrittenRows {
     async insert(tx, { statement, returning, existing }, signal) {
       const old = existing && (await look(tx, existing, signal))
       const rows = await tx.cancellable(
-        statement(sql`${returning}, ${told}, ${isReplaced(table)} AS told_replaced`),
+        statement(sql`${returning}, ${summaryList}, ${isReplaced(table)} AS told_replaced`),
         signal,
       )
-      const known = new Set(old?.keys)
-      const isKnown = ({ told_key }: Row): boolean => known.has(String(told_key))
+      const oldKeys = new Set(old?.keys)
+      const isKnown = ({ told_key }: Row): boolean => oldKeys.has(String(told_key))
       add(
         'insert',
         insertedOf(

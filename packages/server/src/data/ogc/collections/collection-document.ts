@@ -20,19 +20,19 @@ export async function withExtents(
   { services, scope }: { services: OgcServices; scope: Scope },
   collections: readonly Collection[],
 ): Promise<DescribedCollection[]> {
-  const found = new Map<Collection, TileExtent>()
+  const extents = new Map<Collection, TileExtent>()
   const waiting = collections.values()
   const take = async (): Promise<void> => {
     for (const collection of waiting) {
       const extent = await extentOf(services, scope, collection.dataset)
-      if (extent) found.set(collection, extent)
+      if (extent) extents.set(collection, extent)
     }
   }
   const timer = new AbortController()
   const tooLong = setTimeout(patienceMs, undefined, { signal: timer.signal }).catch(() => {})
   await Promise.race([Promise.all(Array.from({ length: atOnce }, take)), tooLong])
   timer.abort()
-  return collections.map((collection) => ({ ...collection, extent: found.get(collection) }))
+  return collections.map((collection) => ({ ...collection, extent: extents.get(collection) }))
 }
 
 /**

@@ -104,14 +104,14 @@ export async function listCollections(
   { limit, offset }: Range,
 ): Promise<{ collections: Collection[]; hasMore: boolean }> {
   const reach = { services, scope: alsoAt(scope, 'datasets', 'read') }
-  const found = (await entitiesWhere(reach, raw('TRUE'), { limit: limit + 1, offset })) as CollectionDataset[]
-  const datasets = found.slice(0, limit).filter((dataset) => !needsParameters(dataset))
+  const page = (await entitiesWhere(reach, raw('TRUE'), { limit: limit + 1, offset })) as CollectionDataset[]
+  const datasets = page.slice(0, limit).filter((dataset) => !needsParameters(dataset))
   const repeated = await repeatedSlugs(reach, datasets)
   const collections = datasets.map((dataset) => {
     const slug = slugOf(dataset)
     return { id: slug === undefined || repeated.has(slug) ? dataset.id : slug, dataset }
   })
-  return { collections, hasMore: found.length > limit }
+  return { collections, hasMore: page.length > limit }
 }
 
 /** The slugs of these datasets that another dataset within reach has too. */

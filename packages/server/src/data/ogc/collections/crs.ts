@@ -43,12 +43,12 @@ export function parseCrs(text: string): Crs | undefined {
 export type ReadCrs = (text: string, path: string) => Promise<KnownCrs>
 
 export function createReadCrs(db: Pick<Db, 'query'>): ReadCrs {
-  const known = new Map<number, string | undefined>([[4326, wgs84]])
+  const uris = new Map<number, string | undefined>([[4326, wgs84]])
   return async (text, path) => {
     const crs = parseCrs(text)
     if (!crs) throw unknown(text, path)
-    if (!known.has(crs.srid)) known.set(crs.srid, await definitionOf(db, crs.srid))
-    const definition = known.get(crs.srid)
+    if (!uris.has(crs.srid)) uris.set(crs.srid, await definitionOf(db, crs.srid))
+    const definition = uris.get(crs.srid)
     if (definition === undefined) throw unknown(text, path)
     return { ...crs, definition }
   }

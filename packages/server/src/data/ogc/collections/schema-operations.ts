@@ -30,10 +30,10 @@ export const schemaOperations: readonly Operation<OgcServices>[] = (Object.keys(
       success: { status: 200, description: 'A JSON Schema', contentType: mediaTypes.schema, schema: Type.Unknown() },
       async handle(context, { params: { id = '' }, query }) {
         const { accept } = context.request.headers
-        const found = await findCollection(context, id)
+        const collection = await findCollection(context, id)
         const root = rootFor(context)
         const form = chooseForm(query.f, accept)
-        return form === 'html' ? schemaPage(root, found, kind) : schemaAnswer(root, found, kind, accept)
+        return form === 'html' ? schemaPage(root, collection, kind) : schemaAnswer(root, collection, kind, accept)
       },
     }),
 )

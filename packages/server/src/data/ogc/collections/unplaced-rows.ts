@@ -19,15 +19,15 @@ const capacity = 10_000
 
 /** `versionOf` changes with the data. Where nothing is known the answer is true, which is always right. */
 export function createUnplacedCheck(versionOf: (dataset: Dataset) => Promise<string>): HasUnplacedRows {
-  const found = new LRUCache<string, { readonly version: string; readonly has: boolean }>({ max: capacity })
+  const cache = new LRUCache<string, { readonly version: string; readonly has: boolean }>({ max: capacity })
   return async ({ cached: { dataset, parameters }, source }, geometry, options) => {
     const isNullable = dataset.attributes.some(({ name, nullable }) => name === geometry.name && nullable)
     if (!isNullable || !source.isCountable || parameters.size > 0) return isNullable
     const version = `${dataset.revision} ${await versionOf(dataset)}`
-    const last = found.get(dataset.id)
+    const last = cache.get(dataset.id)
     if (last?.version === version) return last.has
     const has = (await totalRows(source, unplacedPlan(geometry), 'exact', options)) > 0
-    found.set(dataset.id, { version, has })
+    cache.set(dataset.id, { version, has })
     return has
   }
 }

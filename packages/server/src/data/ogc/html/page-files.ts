@@ -17,9 +17,9 @@ const files = new Map<string, readonly [type: string, url: string]>([
 
 /** Files by their name only, so that no path leads anywhere else. A worker obeys the policy of its own file. */
 export async function pageFile(name: string): Promise<Answer> {
-  const found = files.get(name)
-  if (!found) throw new ApiError('not_found', 'The pages have no such file.')
-  const [type, url] = found
+  const file = files.get(name)
+  if (!file) throw new ApiError('not_found', 'The pages have no such file.')
+  const [type, url] = file
   const headers = {
     'content-type': `${type}; charset=utf-8`,
     'content-security-policy': htmlHeaders['content-security-policy'],

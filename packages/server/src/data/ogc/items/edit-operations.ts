@@ -84,10 +84,10 @@ const create = operation({
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await editCollection(context, id, 'items')
     if (edit.isAppendOnly) refuseBeyondAppend(context.request, undefined)
-    const given = await givenOf(context, edit, mediaTypes.geojson)
+    const feature = await givenOf(context, edit, mediaTypes.geojson)
     const shape = rowShape(context.services, edit.dataset, true)
-    const options = { repair, crs: given.crs, onConflict: undefined, returning: shape.columns }
-    const [row] = await insertBody(context, edit, bodyOf(newFeature(given)), options)
+    const options = { repair, crs: feature.crs, onConflict: undefined, returning: shape.columns }
+    const [row] = await insertBody(context, edit, bodyOf(newFeature(feature)), options)
     const { key, etag } = shape.read(row ?? {})
     // Without the key of the request: clients take what follows /items/ for the id.
     const location = `${rootFor(context).url}${collectionPath(id)}/items/${key}`
@@ -108,9 +108,9 @@ const replace = operation({
   success: done,
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await editCollection(context, id, 'item')
-    const given = await givenOf(context, edit, mediaTypes.geojson)
-    const options = { repair, crs: given.crs, createsAbsent: false }
-    const { row } = await replaceRow(context, edit, replacingFeature(given), options).catch(noFeature)
+    const feature = await givenOf(context, edit, mediaTypes.geojson)
+    const options = { repair, crs: feature.crs, createsAbsent: false }
+    const { row } = await replaceRow(context, edit, replacingFeature(feature), options).catch(noFeature)
     return { status: 204, headers: tagHeader(context, edit.dataset, row.etag) }
   },
 })
@@ -127,9 +127,9 @@ const update = operation({
   success: done,
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await editCollection(context, id, 'item')
-    const given = await givenOf(context, edit, mediaTypes.mergePatch)
-    const options = { repair, crs: given.crs, mergesJson: true }
-    const { etag } = await changeRow(context, edit, featurePatch(given), options).catch(noFeature)
+    const feature = await givenOf(context, edit, mediaTypes.mergePatch)
+    const options = { repair, crs: feature.crs, mergesJson: true }
+    const { etag } = await changeRow(context, edit, featurePatch(feature), options).catch(noFeature)
     return { status: 204, headers: tagHeader(context, edit.dataset, etag) }
   },
 })

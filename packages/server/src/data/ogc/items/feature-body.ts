@@ -21,9 +21,9 @@ export function newFeature({ body, table, crs }: FeatureBody): InputRow {
 }
 
 /** As the address has the id, one in the body does not count. */
-export function replacingFeature(given: FeatureBody): InputRow {
-  const row = newFeature(given)
-  return { ...row, cells: row.cells.filter(({ name }) => !given.table.key.some((one) => one.name === name)) }
+export function replacingFeature(feature: FeatureBody): InputRow {
+  const row = newFeature(feature)
+  return { ...row, cells: row.cells.filter(({ name }) => !feature.table.key.some((one) => one.name === name)) }
 }
 
 function isLeft(column: EditColumn | undefined, value: unknown, { key }: EditTable): boolean {
@@ -82,7 +82,7 @@ export async function contentCrs({ request, services }: CollectionContext): Prom
 
 /** JSON is accepted for each of them, as people send it by hand. */
 export function demandType({ request }: CollectionContext, type: string): void {
-  const given = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
-  if (given === type || given === mediaTypes.json) return
+  const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+  if (mediaType === type || mediaType === mediaTypes.json) return
   throw new ApiError('unsupported_media_type', `The body must be of type ${type}.`)
 }

@@ -111,9 +111,9 @@ export function noFeature(error: unknown): never {
 function linksOf(context: CollectionContext, { id, featureId, form }: ItemRequest): Link[] {
   const root = rootFor(context)
   const path = `${collectionPath(id)}/items/${encodeURIComponent(featureId)}`
-  const given = requestParameters(context.request.raw.url ?? '')
+  const parameters = requestParameters(context.request.raw.url ?? '')
   return [
-    ...ownLinks((f) => addressOf(root, path, { ...given, f }), form, mediaTypes.geojson),
+    ...ownLinks((f) => addressOf(root, path, { ...parameters, f }), form, mediaTypes.geojson),
     collectionLink(root, id),
   ]
 }

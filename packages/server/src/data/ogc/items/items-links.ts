@@ -15,10 +15,10 @@ export type ItemsLinks = {
 /** `id` is the collection's, as the request wrote it. */
 export function itemsLinks(context: CollectionContext, id: string, form: Form): ItemsLinks {
   const root = rootFor(context)
-  const given = requestParameters(context.request.raw.url ?? '')
+  const current = requestParameters(context.request.raw.url ?? '')
   const path = `${collectionPath(id)}/items`
   const address = (parameters: Readonly<Record<string, string | undefined>>) =>
-    addressOf(root, path, { ...given, ...parameters })
+    addressOf(root, path, { ...current, ...parameters })
   return {
     root,
     all: (next) => [

@@ -123,7 +123,7 @@ function cqlFilter(parameters: ItemsParameters, attributes: Attributes, crs: Kno
 export const crsOf = async (text: string | undefined, path: string, readCrs: OgcServices['readCrs']): Promise<Crs> =>
   text === undefined ? crs84 : readCrs(text, path)
 
-const pageSize = (asked: number | undefined): number => Math.min(asked ?? limits.default, limits.maximum)
+const pageSize = (limit: number | undefined): number => Math.min(limit ?? limits.default, limits.maximum)
 
 /** `+name` arrives as ` name`, because a plus stands for a blank in a query. */
 const sortTerms = (sortby: readonly string[] | undefined): string[] =>

@@ -173,6 +173,6 @@ async function answerTile(context: CollectionContext, params: TileParams): Promi
     throw new ApiError('not_found', 'The tile lies outside of the limits of its tileset.')
   }
   const accept = context.request.headers['accept-encoding']
-  const asked = { tile, extension: 'mvt', parameters: {}, tree: noQuery, accept } as const
-  return serveTile(context.services.tiles.readThrough, tiles, asked, context)
+  const tileRequest = { tile, extension: 'mvt', parameters: {}, tree: noQuery, accept } as const
+  return serveTile(context.services.tiles.readThrough, tiles, tileRequest, context)
 }

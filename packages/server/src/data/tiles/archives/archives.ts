@@ -74,8 +74,9 @@ export function createArchives({ filesOf, fetch, max = 64 }: ArchivesOptions): A
 
   async function use<Result>(applicationId: string, uri: string, work: (archive: Archive) => Promise<Result>) {
     const key = `${applicationId} ${uri}`
-    const known = kept.get(key)
-    if (known && performance.now() - known.checkedAt >= checkEveryMs && (await isReplaced(known))) drop(key, known)
+    const archive = kept.get(key)
+    if (archive && performance.now() - archive.checkedAt >= checkEveryMs && (await isReplaced(archive)))
+      drop(key, archive)
     const entry = take(key, applicationId, uri)
     try {
       return await work(await entry.opening)

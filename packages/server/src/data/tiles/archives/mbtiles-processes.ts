@@ -19,8 +19,8 @@ export function createMbtilesProcesses(max = maxRunning) {
 
   return {
     of(applicationId: string): MbtilesProcess {
-      const known = processes.get(applicationId)
-      const process = known ?? createMbtilesProcess({ onStart: () => onStart(applicationId) })
+      const former = processes.get(applicationId)
+      const process = former ?? createMbtilesProcess({ onStart: () => onStart(applicationId) })
       processes.set(applicationId, process)
       return process
     },

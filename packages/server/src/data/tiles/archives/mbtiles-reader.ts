@@ -19,8 +19,8 @@ const maxMetadataRows = 200
 const keyOf = ({ path, version }: MbtilesFile): string => `${version} ${path}`
 
 function open(file: MbtilesFile): Opened {
-  const known = opened.get(keyOf(file))
-  if (known) return known
+  const archive = opened.get(keyOf(file))
+  if (archive) return archive
   // immutable=1: no locks, and no journal or write-ahead log next to the file.
   const database = new DatabaseSync(`${pathToFileURL(file.path).href}?immutable=1`, {
     readOnly: true,

@@ -42,18 +42,18 @@ export function createDirectories(
 
   function cached(offset: number, length: number): Directory | undefined {
     const key = `${offset}:${length}`
-    const known = kept.get(key)
-    if (!known) return undefined
+    const directory = kept.get(key)
+    if (!directory) return undefined
     kept.delete(key)
-    kept.set(key, known)
-    return known.directory
+    kept.set(key, directory)
+    return directory.directory
   }
 
   return {
     cached,
     read(offset, length) {
-      const known = cached(offset, length)
-      if (known) return known
+      const directory = cached(offset, length)
+      if (directory) return directory
       const key = `${offset}:${length}`
       const running = reading.get(key) ?? load(key, offset, length).finally(() => reading.delete(key))
       reading.set(key, running)

@@ -85,8 +85,8 @@ function parseHeader(bytes: Buffer): Header {
 }
 
 async function readExactly(source: ByteSource, version: string, offset: number, length: number, signal?: AbortSignal) {
-  const { bytes, version: found } = await source.read(offset, length, signal)
-  if (found !== version) throw changed
+  const { bytes, version: currentVersion } = await source.read(offset, length, signal)
+  if (currentVersion !== version) throw changed
   if (bytes.length !== length) throw broken('is incomplete')
   return bytes
 }
@@ -101,11 +101,11 @@ async function findTile(
   const id = zxyToTileId(z, x, y)
   let directory = await directories.read(header.rootDirectoryOffset, header.rootDirectoryLength)
   for (let level = 1; level < maxLevels; level++) {
-    const found = findEntry(directory, id)
-    if (!found || (found.length === 0 && !found.isLeaf)) return undefined
-    const { length } = found
-    const at = positionOf(found, header)
-    if (!found.isLeaf) {
+    const entry = findEntry(directory, id)
+    if (!entry || (entry.length === 0 && !entry.isLeaf)) return undefined
+    const { length } = entry
+    const at = positionOf(entry, header)
+    if (!entry.isLeaf) {
       return await asStored(await readExactly(source, version, at, length, signal), header.tileCompression)
     }
     directory = await directories.read(at, length)
@@ -124,14 +124,14 @@ function findTileNow(
   const id = zxyToTileId(z, x, y)
   let directory = directories.cached(header.rootDirectoryOffset, header.rootDirectoryLength)
   for (let level = 1; level < maxLevels && directory; level++) {
-    const found = findEntry(directory, id)
-    if (!found || (found.length === 0 && !found.isLeaf)) return null
-    const at = positionOf(found, header)
-    if (!found.isLeaf) {
-      const read = readNow(at, found.length)
+    const entry = findEntry(directory, id)
+    if (!entry || (entry.length === 0 && !entry.isLeaf)) return null
+    const at = positionOf(entry, header)
+    if (!entry.isLeaf) {
+      const read = readNow(at, entry.length)
       return read && { ...read, encoding }
     }
-    directory = directories.cached(at, found.length)
+    directory = directories.cached(at, entry.length)
   }
   return undefined
 }

@@ -15,7 +15,7 @@ export function imageFormatOf(bytes: Buffer): Exclude<TileFormat, 'pbf'> | undef
 
 /** The names of formats in archives and URLs. */
 export function formatOfName(name: string): TileFormat | undefined {
-  const known: Record<string, TileFormat> = {
+  const formats: Record<string, TileFormat> = {
     pbf: 'pbf',
     mvt: 'pbf',
     'application/x-protobuf': 'pbf',
@@ -32,7 +32,7 @@ export function formatOfName(name: string): TileFormat | undefined {
     'image/avif': 'avif',
   }
   const key = name.trim().toLowerCase()
-  return Object.hasOwn(known, key) ? known[key] : undefined
+  return Object.hasOwn(formats, key) ? formats[key] : undefined
 }
 
 export const kindOf = (format: TileFormat) => (format === 'pbf' ? 'vector' : 'raster')

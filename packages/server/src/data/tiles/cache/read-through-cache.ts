@@ -80,8 +80,8 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
 
   function readNow(loaded: LoadedTileSource, request: TileRequest, key: string): CachedTile | undefined {
     if (!touches(request.tile, loaded.source.extentLngLat, tileMargin)) return undefined
-    const found = tileSourceTypeOf(loaded.source).readTileNow?.(options, loaded, request)
-    const tile = found === null ? emptyTile(request.extension) : found
+    const stored = tileSourceTypeOf(loaded.source).readTileNow?.(options, loaded, request)
+    const tile = stored === null ? emptyTile(request.extension) : stored
     if (tile) cache.put(loaded.source.applicationId, key, tile)
     return tile
   }
@@ -96,9 +96,9 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
       const key = keyOf(loaded, request)
       const kept = cache.get(loaded.source.applicationId, key)
       const tile = kept ?? readNow(loaded, request, key)
-      const found = tile && readyTile(tile, request)
-      if (found) noteServed(loaded, kept !== undefined)
-      return found
+      const ready = tile && readyTile(tile, request)
+      if (ready) noteServed(loaded, kept !== undefined)
+      return ready
     },
     has: (loaded, request) => cache.get(loaded.source.applicationId, keyOf(loaded, request)) !== undefined,
     get(loaded, request, leaving) {

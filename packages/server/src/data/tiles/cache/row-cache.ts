@@ -14,7 +14,7 @@ type Kept = { readonly bytes: SharedArrayBuffer; readonly starts: Int32Array; re
 /** These sources send all rows or none, so the rows are read once for many tiles. */
 export type RowCache = {
   /** The rows that may touch the tile; undefined if there are too many to cache. `key` changes with the rows. */
-  inTile(owner: string, key: string, asked: RowRequest): Promise<TileRows | undefined>
+  inTile(owner: string, key: string, request: RowRequest): Promise<TileRows | undefined>
 }
 
 type RowRequest = {

@@ -20,7 +20,7 @@ export function serveTile(
   context: { readonly request: FastifyRequest; readonly signal: AbortSignal },
 ): Answer | Promise<Answer> {
   const read = readThrough.get(loadedSource, tileRequest, () => context.signal)
-  return whenReady(read, (found) => answerTile(found, loadedSource, tileRequest, context.request))
+  return whenReady(read, (ready) => answerTile(ready, loadedSource, tileRequest, context.request))
 }
 
 /** Nothing if the tile has to be made. */
@@ -30,8 +30,8 @@ export function serveReadyTile(
   tileRequest: TileRequest,
   request: Conditions,
 ): Answer | undefined {
-  const found = readThrough.ready(loadedSource, tileRequest)
-  return found && answerTile(found, loadedSource, tileRequest, request)
+  const ready = readThrough.ready(loadedSource, tileRequest)
+  return ready && answerTile(ready, loadedSource, tileRequest, request)
 }
 
 /** The headers of a request, which may say that the client has the tile. */

@@ -32,17 +32,17 @@ export function tileHeaders(
   tile: CachedTile,
   compression: Compression,
 ): Record<string, string> {
-  const asked = tree[versionParameter]
+  const namedVersion = tree[versionParameter]
   const headers: Record<string, string> = {
     'content-type': types[extension],
     // A URL with the current version is immutable; any other is revalidated each time.
-    'cache-control': asked === version ? 'private, max-age=3600' : 'private, no-cache',
+    'cache-control': namedVersion === version ? 'private, max-age=3600' : 'private, no-cache',
     vary,
     etag: etagOf(revisionOf(tile, compression)),
   }
   if (tile.features !== undefined) headers['x-tile-features'] = tile.features
   if (compression !== 'identity') headers['content-encoding'] = compression
-  const isOtherVersion = asked !== undefined && asked !== version
+  const isOtherVersion = namedVersion !== undefined && namedVersion !== version
   for (const [name, value] of Object.entries(source.headers)) {
     const lower = name.toLowerCase()
     if (!(isOtherVersion && caching.has(lower))) headers[lower] = value

@@ -46,10 +46,10 @@ function wholeNumber(name: string, text: string): number {
 }
 
 export function readExtension(text: string): Extension {
-  const known = extensions.find((extension) => extension === text.toLowerCase())
-  if (!known)
+  const form = extensions.find((extension) => extension === text.toLowerCase())
+  if (!form)
     throw new ApiError('not_found', `There are no "${text.slice(0, 20)}" tiles. Allowed: ${extensions.join(', ')}.`)
-  return known
+  return form
 }
 
 /** The data version in a tile's URL. No parameter of a dataset can have this name. */
@@ -124,8 +124,8 @@ export function requestKey({ z, x, y }: Tile, extension: Extension, tree: QueryT
 /** A cache key: equal for all tiles requested with the same parameters. */
 export function questionKey(tree: Readonly<Record<string, unknown>>): string {
   if (tree === noQuery) return ''
-  const asked = Object.entries(tree).filter(([name]) => !apart.has(name))
-  return asked.length === 0 ? '' : canonical(Object.fromEntries(asked))
+  const entries = Object.entries(tree).filter(([name]) => !apart.has(name))
+  return entries.length === 0 ? '' : canonical(Object.fromEntries(entries))
 }
 
 function canonical(value: unknown): string {

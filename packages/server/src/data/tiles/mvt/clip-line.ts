@@ -9,12 +9,12 @@ export function clipLine(shape: TileShape, part: number, shift: number, window: 
   let from = into.length
   let isDrawing = false
   for (let index = start; index + 3 < end; index += 2) {
-    const found = clipSegment(xy[index] + shift, xy[index + 1], xy[index + 2] + shift, xy[index + 3], window)
-    if (isDrawing && (!found || hasEntered)) {
+    const piece = clipSegment(xy[index] + shift, xy[index + 1], xy[index + 2] + shift, xy[index + 3], window)
+    if (isDrawing && (!piece || hasEntered)) {
       endPart(into, from, false)
       isDrawing = false
     }
-    if (!found) continue
+    if (!piece) continue
     if (!isDrawing) {
       from = into.length
       push(into, segment[0], segment[1])

@@ -29,8 +29,8 @@ export async function stageCopy(db: Db, seen: DescribedTable, builder: ExternalB
 
 /** Rows in a reference system that only the other server knows would be missing, without a word. */
 async function demandSystem(db: Db, srid: number): Promise<void> {
-  const [known] = await db.query(sql`SELECT FROM spatial_ref_sys WHERE srid = ${srid}::int4`)
-  if (!known) throw new Error(`The reference system ${srid} is not known to the platform's database`)
+  const [system] = await db.query(sql`SELECT FROM spatial_ref_sys WHERE srid = ${srid}::int4`)
+  if (!system) throw new Error(`The reference system ${srid} is not known to the platform's database`)
 }
 
 /** Returns the oid of the copy. */

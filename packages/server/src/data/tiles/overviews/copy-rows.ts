@@ -96,7 +96,7 @@ function lineOf(cells: readonly ResultCell[], number: number | undefined): strin
 const special = /[\\\n\r\t]/g
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 const copyText = (cell: ResultCell): string =>
-  cell === null ? '\\N' : cell.replace(special, (found) => escapes[found] ?? '')
+  cell === null ? '\\N' : cell.replace(special, (character) => escapes[character] ?? '')
 
 /** A key that the server repeats would multiply rows in every join. */
 export async function indexCopy(

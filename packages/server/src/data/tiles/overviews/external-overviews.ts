@@ -56,16 +56,16 @@ export function createExternalOverviews(options: ExternalOverviewsOptions): Exte
   }
 
   async function prepare(dataset: Dataset): Promise<Build | undefined> {
-    const found = wantsOverviews(dataset) ? await lookAt(dataset) : undefined
-    if (!found) return undefined
+    const table = wantsOverviews(dataset) ? await lookAt(dataset) : undefined
+    if (!table) return undefined
     const { applicationId } = dataset
     return {
       place: { dataset, table: { schema: tenantSchema(applicationId) } },
-      version: versionOf(found),
-      shape: found.table.shape,
+      version: versionOf(table),
+      shape: table.table.shape,
       async stage(builder) {
         const storageLeft = Math.max(0, await options.storageLeft(applicationId))
-        return stageCopy(db, found, { ...builder, minRows, storageLeft })
+        return stageCopy(db, table, { ...builder, minRows, storageLeft })
       },
     }
   }
@@ -129,14 +129,14 @@ const isOf = ({ version, shape }: OverviewState, { table, fingerprint }: Describ
 
 type Rule = { readonly fits: boolean; readonly minRows: number; readonly rebuildMs: number }
 
-function isDue(record: OverviewState | undefined, found: DescribedTable, { fits, minRows, rebuildMs }: Rule): boolean {
-  const { rowEstimate } = found.fingerprint
+function isDue(record: OverviewState | undefined, table: DescribedTable, { fits, minRows, rebuildMs }: Rule): boolean {
+  const { rowEstimate } = table.fingerprint
   if (!record) return rowEstimate === null || rowEstimate >= minRows
   const { state, version, builtAt, triedAt } = record
   if (state !== 'built' || !builtAt) return Date.now() - Number(triedAt) >= rebuildMs
   if (!fits) return true
   const tookMs = Number(builtAt) - Number(triedAt)
-  return version !== versionOf(found) && Date.now() - Number(builtAt) >= Math.max(rebuildMs, patience * tookMs)
+  return version !== versionOf(table) && Date.now() - Number(builtAt) >= Math.max(rebuildMs, patience * tookMs)
 }
 
 /** An overview that is read in the platform's database, with the rights of the application. */

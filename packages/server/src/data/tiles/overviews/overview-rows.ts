@@ -86,14 +86,14 @@ const countedZooms = [5, 10, maxZoom]
 export async function findCrowded(tx: Queryable, source: OverviewSource): Promise<number[][]> {
   const tiles = source.named('tiles')
   await tx.query(sql`CREATE UNLOGGED TABLE ${tiles} (zoom int4, x int4, y int4, n int8, vertices int8)`)
-  for (let at = 0, found = 1; found > 0 && at < countedZooms.length; at++) {
+  for (let at = 0, crowded = 1; crowded > 0 && at < countedZooms.length; at++) {
     const [zoom = 0, above = -1] = [countedZooms[at], countedZooms[at - 1]]
     await countRows(tx, source, zoom, above)
     for (let next = zoom - 1; next > above; next--) await sumTiles(tx, tiles, next)
     await tx.query(
       sql`DELETE FROM ${tiles} WHERE n <= ${raw(String(enough.rows))} AND vertices <= ${raw(String(enough.vertices))}`,
     )
-    found = await countOf(tx, sql`${tiles} WHERE zoom = ${raw(String(zoom))}`)
+    crowded = await countOf(tx, sql`${tiles} WHERE zoom = ${raw(String(zoom))}`)
   }
   await tx.query(sql`ANALYZE ${tiles}`)
   return tilesByZoom(await tx.query<TileCell>(sql`SELECT zoom, x, y FROM ${tiles}`))

@@ -89,10 +89,10 @@ export function overviewOf(
   { tiles, builtAt }: BuiltRecord,
 ): Overview | undefined {
   if (!tiles?.length) return undefined
-  const known = new Set(tiles)
+  const numbers = new Set(tiles)
   return {
     version: String(builtAt?.getTime()),
-    has: (tile) => known.has(tileNumber(tile)),
+    has: (tile) => numbers.has(tileNumber(tile)),
     from: (zoom) => overviewFrom(schema, datasetId, zoom),
     geometry: overviewGeometry(geometry),
   }

@@ -54,15 +54,15 @@ export async function swapOverview(db: Db, buildable: Buildable, { isHeld, recor
   await db.transaction(async (tx) => {
     await tx.script(`SET LOCAL lock_timeout = '10s'`)
     // FOR SHARE: a dataset that is deleted already gets no tables; a later deletion waits and then drops these too.
-    const [found] = await tx.query(sql`SELECT id FROM svc.datasets WHERE id = ${dataset.id}::uuid FOR SHARE`)
+    const [row] = await tx.query(sql`SELECT id FROM svc.datasets WHERE id = ${dataset.id}::uuid FOR SHARE`)
     // After that lock, because the change that it waited for may have cancelled the job.
     await demandJob(isHeld, tx)
     const [same] = await tx.query(sql`
       SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = ${table.schema} AND c.relname = ${table.name} AND c.oid::text = ${oid}`)
-    if (found && !same) return dropParts(tx, buildable, isUnfinished)
-    await putOverview(tx, buildable, found !== undefined)
-    if (found) await tx.query(record)
+    if (row && !same) return dropParts(tx, buildable, isUnfinished)
+    await putOverview(tx, buildable, row !== undefined)
+    if (row) await tx.query(record)
   })
 }
 

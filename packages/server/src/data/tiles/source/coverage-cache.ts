@@ -10,7 +10,7 @@ export const noCoverage = { minZoom: 0, maxZoom: 0, extentLngLat: world }
 
 type Measurement = {
   readonly version: string
-  readonly found: TileSourceCoverage
+  readonly coverage: TileSourceCoverage
   readonly at: number
   readonly tookMs: number
 }
@@ -46,10 +46,10 @@ export function createCoverageCache(
 
   async function measure(applicationId: string, id: string, version: string): Promise<Measurement> {
     const begun = performance.now()
-    const found = await detect(applicationId, id)
+    const coverage = await detect(applicationId, id)
     const at = performance.now()
     if (measured.size >= capacity) measured.delete(measured.keys().next().value ?? '')
-    const last = { version, found, at, tookMs: at - begun }
+    const last = { version, coverage, at, tookMs: at - begun }
     measured.delete(id)
     measured.set(id, last)
     return last
@@ -71,10 +71,10 @@ export function createCoverageCache(
   return async (applicationId, id, version) => {
     const last = measured.get(id)
     const isEnough = last && (last.version === version || performance.now() - last.at < patience * last.tookMs)
-    const { found, version: seen } = isEnough ? last : await measureAgain(last, applicationId, id, version)
-    const extentLngLat = seen === version ? found.extentLngLat : around(found.extentLngLat, world)
-    const attribution = cleanAttribution(found.attribution ?? '')
-    return { ...found, extentLngLat, attribution, lastExtent: found.extentLngLat }
+    const { coverage, version: seen } = isEnough ? last : await measureAgain(last, applicationId, id, version)
+    const extentLngLat = seen === version ? coverage.extentLngLat : around(coverage.extentLngLat, world)
+    const attribution = cleanAttribution(coverage.attribution ?? '')
+    return { ...coverage, extentLngLat, attribution, lastExtent: coverage.extentLngLat }
   }
 }
 

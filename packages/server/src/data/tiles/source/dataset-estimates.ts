@@ -18,7 +18,7 @@ export function createEstimates(db: Db, sources: Sources) {
   ): Promise<ReadonlyMap<string, TableEstimate>> => {
     const ids = listed.map(({ id }) => id)
     const [datasets, extents] = await Promise.all([findDatasets(db, ids), tileExtents(db, ids)])
-    const found = new Map<string, TableEstimate>([...extents].map(([id, extent]) => [id, { rows: null, extent }]))
+    const estimates = new Map<string, TableEstimate>([...extents].map(([id, extent]) => [id, { rows: null, extent }]))
     const waiting = new AbortController()
     const end = AbortSignal.any([signal, waiting.signal])
     const waitingDatasets = datasets.values()
@@ -27,13 +27,14 @@ export function createEstimates(db: Db, sources: Sources) {
         // A failed estimate counts as unknown.
         const estimate = await sources.estimate(dataset, { timeoutMs: patienceMs, signal: end }).catch(() => undefined)
         if (end.aborted) return
-        if (estimate) found.set(dataset.id, { ...estimate, extent: estimate.extent ?? extents.get(dataset.id) ?? null })
+        if (estimate)
+          estimates.set(dataset.id, { ...estimate, extent: estimate.extent ?? extents.get(dataset.id) ?? null })
       }
     }
     const tooLong = setTimeout(patienceMs, undefined, { signal: waiting.signal }).catch(() => {})
     await Promise.race([Promise.all(Array.from({ length: atOnce }, take)), tooLong])
     waiting.abort()
-    return found
+    return estimates
   }
 }
 

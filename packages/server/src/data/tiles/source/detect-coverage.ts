@@ -66,14 +66,14 @@ async function lookedAt(
   const options = { timeoutMs, atMost: 1, ...(signal && { signal }) }
   const { batches } = await opened.rows(plan, { geometry: 'geojson', srid: 4326 }, options)
   const [cells] = (await Array.fromAsync(batches)).flat()
-  const found = JSON.parse(cells?.[0] ?? 'null') as TileExtent | null
-  return mapOf(found ?? undefined, Number(cells?.[1]))
+  const extent = JSON.parse(cells?.[0] ?? 'null') as TileExtent | null
+  return mapOf(extent ?? undefined, Number(cells?.[1]))
 }
 
 /** The zooms for a number of rows within an extent. */
-export function mapOf(found: TileExtent | undefined, rows: number): Omit<TileSourceCoverage, 'attribution'> {
-  if (!found?.every(Number.isFinite)) return { minZoom: 0, maxZoom: highest.least, extentLngLat: world }
-  const extentLngLat = padded(found)
+export function mapOf(extent: TileExtent | undefined, rows: number): Omit<TileSourceCoverage, 'attribution'> {
+  if (!extent?.every(Number.isFinite)) return { minZoom: 0, maxZoom: highest.least, extentLngLat: world }
+  const extentLngLat = padded(extent)
   return { minZoom: 0, maxZoom: maxZoomFor(extentLngLat, rows), extentLngLat }
 }
 

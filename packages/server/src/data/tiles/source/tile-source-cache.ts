@@ -52,8 +52,8 @@ export function createTileSourceCache(services: BaseServices, context: TileSourc
       metadata: {},
     } as const
     const loadedSource = await load({ ...base, ...noCoverage }, '')
-    const { isEstimate = false, lastExtent, ...found } = await coverageOf(applicationId, id, loadedSource.version)
-    return { ...loadedSource, source: { ...base, ...found }, isExtentEstimated: isEstimate, lastExtent }
+    const { isEstimate = false, lastExtent, ...coverage } = await coverageOf(applicationId, id, loadedSource.version)
+    return { ...loadedSource, source: { ...base, ...coverage }, isExtentEstimated: isEstimate, lastExtent }
   })
 
   /** A detected extent, unlike a configured one, follows the data. */
@@ -72,8 +72,8 @@ export function createTileSourceCache(services: BaseServices, context: TileSourc
     tileSourceTypeOf(source).load(context, source, revision)
 
   function cached(scope: Scope, id: string, notBefore?: number): LoadedTileSource | undefined {
-    const known = explicit.fresh(scope, id, notBefore)
-    if (!(known instanceof ApiError)) return known
+    const record = explicit.fresh(scope, id, notBefore)
+    if (!(record instanceof ApiError)) return record
     const reach = scopeOf(scope.caller, 'datasets', 'execute')
     const own = reach && implicit.fresh(reach, id, notBefore)
     return own instanceof ApiError ? undefined : own

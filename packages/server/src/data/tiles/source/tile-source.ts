@@ -73,20 +73,20 @@ export const tileSource = defineResource<TileSourceServices>({
     const changed = changedOf(['type', 'source'], previous, values)
     const isSame = changed.length === 0
     if (previous) demandRepointing(scope, changed, 'tile sources')
-    const given = isSame ? { ...kept(next, values), ...withoutAbsent(values) } : withoutAbsent(values)
+    const settings = isSame ? { ...kept(next, values), ...withoutAbsent(values) } : withoutAbsent(values)
     // Neither a source that stays nor what was detected of it is asked about again.
-    if (!isSame || !detectable.every((name) => given[name] !== undefined)) {
+    if (!isSame || !detectable.every((name) => settings[name] !== undefined)) {
       type.checkReach?.(scope, source)
       await type.resolve(context, applicationId, source)
     }
     if (values.headers !== undefined) checkHeaders(values.headers as Record<string, string>)
     if (values.metadata !== undefined) readTileSettings(values.metadata as Entity)
-    const settled = await settle(type, given, () => type.detect(context, applicationId, source, leaving()))
+    const settled = await settle(type, settings, () => type.detect(context, applicationId, source, leaving()))
     if (Number(settled.minZoom) > Number(settled.maxZoom)) throw invalid('body/minZoom', 'must not be above maxZoom')
     checkExtent(settled.extentLngLat as TileExtent)
     // A change of neither the source nor the extent keeps this flag.
     const isSpokenOf = !isSame || Object.hasOwn(values, 'extentLngLat')
-    return { ...values, ...settled, ...(isSpokenOf && { isExtentFound: given.extentLngLat === undefined }) }
+    return { ...values, ...settled, ...(isSpokenOf && { isExtentFound: settings.extentLngLat === undefined }) }
   },
 })
 
@@ -99,20 +99,24 @@ const kept = (next: Entity, values: Entity): Entity =>
   Object.fromEntries(detectable.filter((name) => !Object.hasOwn(values, name)).map((name) => [name, next[name]]))
 
 /** Detects missing values. An unreachable archive is accepted if all values that a map needs are given. */
-async function settle(type: TileSourceType, given: Entity, detect: () => Promise<TileSourceCoverage>): Promise<Entity> {
-  const isGiven = (name: string): boolean => given[name] !== undefined
+async function settle(
+  type: TileSourceType,
+  settings: Entity,
+  detect: () => Promise<TileSourceCoverage>,
+): Promise<Entity> {
+  const isGiven = (name: string): boolean => settings[name] !== undefined
   const canDoWithout = type.mayBeUnreachable && ['minZoom', 'maxZoom', 'extentLngLat'].every(isGiven)
-  const found: Partial<TileSourceCoverage> = detectable.every(isGiven)
+  const coverage: Partial<TileSourceCoverage> = detectable.every(isGiven)
     ? {}
     : await detect().catch((error) => {
         if (canDoWithout && error instanceof ApiError && error.code === 'upstream_failed') return {}
         throw error
       })
   return {
-    minZoom: given.minZoom ?? found.minZoom,
-    maxZoom: given.maxZoom ?? found.maxZoom,
-    extentLngLat: given.extentLngLat ?? found.extentLngLat,
-    attribution: cleanAttribution(String(given.attribution ?? found.attribution ?? '')),
+    minZoom: settings.minZoom ?? coverage.minZoom,
+    maxZoom: settings.maxZoom ?? coverage.maxZoom,
+    extentLngLat: settings.extentLngLat ?? coverage.extentLngLat,
+    attribution: cleanAttribution(String(settings.attribution ?? coverage.attribution ?? '')),
   }
 }
 

@@ -32,8 +32,8 @@ export function createVersionRefresh(now = () => performance.now()): (id: string
 
   return (id, version) => {
     const key = `${id} ${version}`
-    const known = named.get(key)
-    if (known) return known
+    const refresh = named.get(key)
+    if (refresh) return refresh
     const at = now()
     const first = { at, readAt: nextTurn(id, at) }
     named.set(key, first)

@@ -46,9 +46,9 @@ export async function memoryBatches(
 
 function columnNamed(plan: Plan, name: string, geometry: Attribute): Plan['columns'][number] {
   if (name === geometry.name) return { name, attribute: geometry, type: geometry.type }
-  const known = plan.columns.find(({ attribute }) => attribute?.name === name)
-  if (!known) throw new Error(`The plan has no column ${name}`)
-  return known
+  const column = plan.columns.find(({ attribute }) => attribute?.name === name)
+  if (!column) throw new Error(`The plan has no column ${name}`)
+  return column
 }
 
 /** The exact number of rows in the tile. */

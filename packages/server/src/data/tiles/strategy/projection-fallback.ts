@@ -26,11 +26,11 @@ export async function projectionFallback(
   const used = mixed ? sql`SELECT ST_SRID(q.${ident(geometry.name)}) FROM ${from} AS q` : sql`SELECT ${srid ?? 0}::int4`
   const statement = sql`SELECT srid, proj4text FROM spatial_ref_sys WHERE srid IN (${used})`
   const { batches } = await connection.select(statement, { timeoutMs: 10_000, signal, isTrusted, atMost: 1000 })
-  const found = (await Array.fromAsync(batches)).flat().filter(([, text]) => /^\s*\+proj=/.test(text ?? ''))
-  if (found.length === 0) return undefined
+  const systems = (await Array.fromAsync(batches)).flat().filter(([, text]) => /^\s*\+proj=/.test(text ?? ''))
+  if (systems.length === 0) return undefined
   // Geometries without an SRID have that of their column.
-  const definitions = Object.fromEntries(found.map(([code, text]) => [unlocated ? 0 : Number(code), text ?? '']))
-  const [[, definition] = []] = found
+  const definitions = Object.fromEntries(systems.map(([code, text]) => [unlocated ? 0 : Number(code), text ?? '']))
+  const [[, definition] = []] = systems
   const isAnywhere = mixed || tile.z < 4 || !definition
   if (isAnywhere) return { definitions, box: 'anywhere' }
   const { converter } = await import('../mvt/convert.ts')

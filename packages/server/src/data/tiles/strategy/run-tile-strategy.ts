@@ -116,7 +116,7 @@ async function summedTile(query: TileQuery, clusterWidth: number | undefined, wo
   const statement = isClustered ? clusterSql(query, clusterWidth) : tileSql(query)
   const projection = isClustered ? 'mercator' : coordinatesOf(query.geometry)
   const [made, rows] = await Promise.all([
-    sqlRows(inSql, statement, columns, signal).then((found) => make(found, columns, projection)),
+    sqlRows(inSql, statement, columns, signal).then((tileRows) => make(tileRows, columns, projection)),
     totalOf(inSql, query, signal),
   ])
   return { made, columns, statement, features: featuresText(made.shown, { rows, isExact: isSure }) }

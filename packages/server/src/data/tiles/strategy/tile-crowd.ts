@@ -54,8 +54,8 @@ async function rowsAround(
   const up = Math.min(zoomsUp, query.tile.z)
   const tile = { z: query.tile.z - up, x: query.tile.x >> up, y: query.tile.y >> up }
   const key = `${tile.z}/${tile.x}/${tile.y}`
-  const known = plannedRows.get(key)
-  if (known !== undefined) return known
+  const estimate = plannedRows.get(key)
+  if (estimate !== undefined) return estimate
   const { rows } = await plannedTile(inSql, { ...query, tile, where: { kind: 'and', filters: [] } }, signal)
   if (plannedRows.size >= mostRemembered) plannedRows.clear()
   plannedRows.set(key, rows)

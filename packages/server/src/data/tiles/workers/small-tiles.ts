@@ -67,7 +67,7 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
       pending++
       try {
         const made = await makeTile(job, {
-          query: (asked, onRow) => pools.run(plannedOnce(asked), signal, onRow),
+          query: (query, onRow) => pools.run(plannedOnce(query), signal, onRow),
           compress,
           atWork() {},
           onSize: refuseLarge,

@@ -38,18 +38,18 @@ export function createStatusWatch(db: Db, everyMs = pollMs): StatusWatch {
     beginning.push(waiter)
     if (beginning.length > 1) return
     setImmediate(() => {
-      const asked = beginning
+      const waiters = beginning
       beginning = []
-      void look(asked)
+      void look(waiters)
     })
   }
 
-  async function look(asked: readonly Waiter[]): Promise<void> {
+  async function look(waiters: readonly Waiter[]): Promise<void> {
     try {
       const rows = await db.query<{ id: string; status: string }>(sql`
-        SELECT id, status FROM svc.uploads WHERE id = ANY(${[...new Set(asked.map(({ id }) => id))]}::uuid[])`)
+        SELECT id, status FROM svc.uploads WHERE id = ANY(${[...new Set(waiters.map(({ id }) => id))]}::uuid[])`)
       const statuses = new Map(rows.map(({ id, status }) => [id, status]))
-      for (const { id, status, done } of asked) if (statuses.get(id) !== status) done()
+      for (const { id, status, done } of waiters) if (statuses.get(id) !== status) done()
     } catch {
       // Errors are ignored: the next poll may succeed, and no client waits longer than it asked for.
     }

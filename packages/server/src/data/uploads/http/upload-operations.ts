@@ -169,19 +169,19 @@ async function checkReplaced({ db, uploading }: UploadServices, caller: Caller, 
   const scope = scopeOf(caller, 'datasets', 'write')
   const mayWrite = (one: { id: string; ownerId: number | null }): boolean => reachesRecord(scope, one)
   if (!reachesId(scope, id)) throw denied('The key does not grant write access to this dataset.')
-  const found = await findReplaced(caller.applicationId, id)
-  if (!found || !mayWrite({ id, ownerId: found.ownerId })) {
+  const dataset = await findReplaced(caller.applicationId, id)
+  if (!dataset || !mayWrite({ id, ownerId: dataset.ownerId })) {
     throw new ApiError('not_found', 'There is no Dataset with this id.')
   }
-  if (found.type !== 'table')
+  if (dataset.type !== 'table')
     throw invalid('body/datasetId', 'must be a dataset of type table: only its data can be replaced')
-  const { databaseId, source, ownSchema } = found
+  const { databaseId, source, ownSchema } = dataset
   if (ownSchema !== undefined) {
-    await demandReplaceable(db, ownSchema, found.tableIn(ownSchema)).catch((error) => {
+    await demandReplaceable(db, ownSchema, dataset.tableIn(ownSchema)).catch((error) => {
       throw error instanceof UploadFault ? invalid('body/datasetId', error.message) : error
     })
   }
-  const sharers = await sharersOf(caller.applicationId, id, found)
+  const sharers = await sharersOf(caller.applicationId, id, dataset)
   if (!sharers.every(mayWrite)) {
     throw denied('Another dataset uses the same table, and the key does not grant write access to that dataset.')
   }

@@ -67,12 +67,12 @@ export async function demandReplaceable(
       'Tables whose names begin with svc_ belong to the service and cannot be replaced.',
     )
   }
-  const [found] = await db.query<{ isPlain: boolean }>(sql`
+  const [row] = await db.query<{ isPlain: boolean }>(sql`
     SELECT c.relkind = 'r' AND NOT c.relispartition AND NOT c.relrowsecurity
       AND NOT EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)) AS "isPlain"
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relname = ${name}`)
-  if (found && !found.isPlain) {
+  if (row && !row.isPlain) {
     throw new UploadFault(
       'dataset_in_use',
       'Only a plain table can be replaced, not a view, a partition, an inherited table or one with row security.',

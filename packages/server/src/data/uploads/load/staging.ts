@@ -54,10 +54,10 @@ async function comment(staged: StagedTable, column: string, text: string): Promi
 async function checkSrids({ target, plan }: StagedTable): Promise<void> {
   const places = plan.geometry?.places
   const wanted = [...new Set([places?.source, places?.target])].filter((srid) => srid !== undefined && srid !== 0)
-  const found = await target.db.query<{ srid: number }>(
+  const rows = await target.db.query<{ srid: number }>(
     sql`SELECT srid FROM spatial_ref_sys WHERE srid = ANY(${wanted as number[]}::int4[])`,
   )
-  const unknown = wanted.find((srid) => !found.some((row) => row.srid === srid))
+  const unknown = wanted.find((srid) => !rows.some((row) => row.srid === srid))
   if (unknown !== undefined) {
     throw new UploadFault(
       'srid_unknown',

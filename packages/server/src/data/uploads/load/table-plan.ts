@@ -81,8 +81,8 @@ export function planTable(layer: ScannedLayer, srids: Srids): TablePlan {
 function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: Srids): Reprojection {
   if (sourceSrid !== undefined) return { source: sourceSrid, target: targetSrid }
   if (layer.srid !== undefined && layer.srid > 0) return { source: layer.srid, target: targetSrid }
-  const known = layer.wkt && sridOfText(layer.wkt)
-  if (known) return { source: known, target: targetSrid }
+  const srid = layer.wkt && sridOfText(layer.wkt)
+  if (srid) return { source: srid, target: targetSrid }
   if (layer.wkt) return { source: 0, text: layer.wkt, target: targetSrid }
   if (!looksLikeDegrees(layer.extent)) {
     throw new UploadFault(

@@ -28,12 +28,12 @@ const entries = (directory: string): Promise<string[]> => readdir(directory).cat
 export async function tidyDirectories({ directory, db }: Pick<Parts, 'directory' | 'db'>): Promise<void> {
   const root = join(directory, 'uploads')
   const ids = (await entries(root)).filter(isUuid)
-  const known = await wantedOf(db, ids)
-  for (const id of ids.filter((one) => !known.get(one))) {
+  const wanted = await wantedOf(db, ids)
+  for (const id of ids.filter((one) => !wanted.get(one))) {
     const path = join(root, id)
     // With the embedded database no other server can be receiving a file at start.
     const isOld =
-      known.has(id) || (await isUntouched(path, db.kind === 'embedded' ? startedAt : Date.now() - incomingMs))
+      wanted.has(id) || (await isUntouched(path, db.kind === 'embedded' ? startedAt : Date.now() - incomingMs))
     if (isOld) await rm(path, { recursive: true, force: true })
   }
 }
@@ -54,11 +54,11 @@ async function wantedOf(db: Db, ids: readonly string[]): Promise<Map<string, boo
 /** Removes files of uploads from the storage that are not needed any more. */
 async function tidyUploads({ db, files }: Parts): Promise<void> {
   for await (const batch of batchesOf(files.list('uploads/'))) {
-    const known = await wantedOf(db, batch.map(ownerOf).filter(isUuid))
+    const wanted = await wantedOf(db, batch.map(ownerOf).filter(isUuid))
     for (const file of batch) {
       const id = ownerOf(file)
-      const isOld = known.has(id) || file.modifiedAt < Date.now() - incomingMs
-      if (isUuid(id) && !known.get(id) && isOld) await files.remove(file.key)
+      const isOld = wanted.has(id) || file.modifiedAt < Date.now() - incomingMs
+      if (isUuid(id) && !wanted.get(id) && isOld) await files.remove(file.key)
     }
   }
 }

@@ -107,12 +107,12 @@ async function publishTable(
   const { staged, replaces } = table
   const { target } = staged
   if (replaces) {
-    const [found] = await tx.query<{ databaseId: string; source: string }>(sql`
+    const [dataset] = await tx.query<{ databaseId: string; source: string }>(sql`
       SELECT database_id AS "databaseId", source FROM svc.datasets
       WHERE id = ${table.id}::uuid AND application_id = ${upload.applicationId}::uuid AND type = 'table'
       FOR NO KEY UPDATE`)
-    if (!found) throw new UploadFault('dataset_gone', 'The dataset was deleted while the file was loaded.')
-    demandSameSource(found, upload.replaces)
+    if (!dataset) throw new UploadFault('dataset_gone', 'The dataset was deleted while the file was loaded.')
+    demandSameSource(dataset, upload.replaces)
   }
   await demandSameLogin(tx, target)
   const inTarget = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>

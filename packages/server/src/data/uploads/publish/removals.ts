@@ -84,10 +84,10 @@ async function isShared(
 
 async function dropTable(tx: Queryable, { db, table: { schema, name } }: TableLocation): Promise<void> {
   const drop = async (there: Queryable): Promise<void> => {
-    const [found] = await there.query(sql`
+    const [row] = await there.query(sql`
       SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind = 'r'`)
-    if (found) await there.query(sql`DROP TABLE IF EXISTS ${ident(schema, name)}`).catch(explainDependents)
+    if (row) await there.query(sql`DROP TABLE IF EXISTS ${ident(schema, name)}`).catch(explainDependents)
   }
   if (db === 'own') return drop(tx)
   await db.transaction(async (there) => {

@@ -119,8 +119,8 @@ const signatures: readonly Signature[] = [
 export function unsupportedFault(head: Buffer): ReadFault | undefined {
   if (head.length === 0) return new ReadFault('empty_file', 'The file is empty.')
   const text = head.toString('latin1')
-  const found = signatures.find((signature) => fits(signature, text))
-  return found && unsupported(found.what, found.advice)
+  const first = signatures.find((signature) => fits(signature, text))
+  return first && unsupported(first.what, first.advice)
 }
 
 function fits({ magic, contains, pattern }: Signature, text: string): boolean {

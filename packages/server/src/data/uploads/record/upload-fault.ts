@@ -59,8 +59,8 @@ export function faultOf(error: unknown): FaultDto | undefined {
   if (error instanceof ApiError && error.status < 500) return { code: 'database_error', message: error.message }
   const code = codeOf(error)
   if (isExternalServerFault(error)) return { code: 'database_error', message: error.message }
-  const known = sqlState.test(code) ? databaseFaults[code] : undefined
-  if (known) return { ...known, ...placeOf(error) }
+  const fault = sqlState.test(code) ? databaseFaults[code] : undefined
+  if (fault) return { ...fault, ...placeOf(error) }
   if (!sqlState.test(code) || passing.test(code) || isPassing(error)) return undefined
   const words =
     blamable.test(code) && error instanceof Error ? ` ${publicDatabaseMessage({ message: error.message, code })}` : ''

@@ -24,13 +24,13 @@ export async function runArchive(
   // Not moved: if this attempt fails half-way, the next one still finds the file.
   await parts.files.put(key, source)
   try {
-    const found = await parts.archiveMap(applicationId, `${kind}://${name}`).catch((error) => {
+    const coverage = await parts.archiveMap(applicationId, `${kind}://${name}`).catch((error) => {
       if (isStorageUnavailable(error)) throw error
       throw new ReadFault('invalid_file', `The tiles cannot be read: ${error instanceof Error ? error.message : error}`)
     })
-    const attribution = cleanAttribution(options.attribution ?? found.attribution ?? '')
-    const called = (options.name ?? found.name ?? layerNameOf(upload.fileName)).slice(0, 255)
-    const facts = { ...found, attribution, name: called }
+    const attribution = cleanAttribution(options.attribution ?? coverage.attribution ?? '')
+    const called = (options.name ?? coverage.name ?? layerNameOf(upload.fileName)).slice(0, 255)
+    const facts = { ...coverage, attribution, name: called }
     await publishArchive(parts, upload, layerNameOf(upload.fileName), `${kind}://${name}`, facts)
   } catch (error) {
     // Whoever has taken the upload over may have published the file. What stays needlessly, the janitor removes.

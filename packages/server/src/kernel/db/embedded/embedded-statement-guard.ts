@@ -104,11 +104,11 @@ export function createStatementGuard(): StatementGuard {
       flags = addresses
       bytesAtOpen = size()
     },
-    begin(given) {
-      limits = given
+    begin(next) {
+      limits = next
       stopped = undefined
       isRefusing = false
-      mayGrowTo = Math.max(size(), Math.min(size(), bytesAtOpen + inflationBytes) + given.memoryBytes)
+      mayGrowTo = Math.max(size(), Math.min(size(), bytesAtOpen + inflationBytes) + next.memoryBytes)
       check()
     },
     check,

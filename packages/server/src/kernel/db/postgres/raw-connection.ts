@@ -125,12 +125,12 @@ function createStatementMessages(): (statement: RawStatement) => Buffer[] {
   const names = new Map<string, string>()
   let made = 0
   return ({ text, values, binary, isUntrusted }) => {
-    const known = names.get(text)
+    const keptName = names.get(text)
     // A statement that was not kept has no name and goes with the next one.
-    const isKept = known !== undefined || names.size < maxStatements
-    const name = known ?? (isKept ? `t${made++}` : '')
+    const isKept = keptName !== undefined || names.size < maxStatements
+    const name = keptName ?? (isKept ? `t${made++}` : '')
     if (isKept) names.set(text, name)
-    const messages = known === undefined ? [parseMessage(name, text)] : []
+    const messages = keptName === undefined ? [parseMessage(name, text)] : []
     messages.push(bindMessage(name, values, binary), executeAndSync)
     return isUntrusted ? [queryMessage('BEGIN READ ONLY'), ...messages, queryMessage('ROLLBACK')] : messages
   }

@@ -117,13 +117,13 @@ const lockedFor = (name: string, cause: unknown): StartError =>
  */
 export async function migrateTo(tx: Queryable, wanted: readonly Applied[], kind: Db['kind']): Promise<void> {
   const texts = { migrations: await readMigrations(migrationsDirectory), functions: await readFunctions() }
-  const known = texts.migrations
-  checkKnown(wanted, known)
+  const migrations = texts.migrations
+  checkKnown(wanted, migrations)
   await tx.script(extension)
   await tx.script(foundation)
   if (kind === 'embedded') await tx.script(hardeningText)
   const numbers = new Set(wanted.map(({ number }) => number))
-  for (const migration of known.filter(({ number }) => numbers.has(number))) await apply(tx, migration, texts)
+  for (const migration of migrations.filter(({ number }) => numbers.has(number))) await apply(tx, migration, texts)
 }
 
 /** An error if a database with these migrations is not for this program. */
@@ -162,8 +162,8 @@ export async function missingMigrations(
 
 /** The names of the migrations that this program lacks, since the database is newer. Takes no lock. */
 export async function unknownMigrations(db: Pick<Queryable, 'query'>): Promise<string[]> {
-  const known = new Set((await readMigrations(migrationsDirectory)).map(({ number }) => number))
-  return (await appliedMigrations(db)).filter(({ number }) => !known.has(number)).map(({ name }) => name)
+  const numbers = new Set((await readMigrations(migrationsDirectory)).map(({ number }) => number))
+  return (await appliedMigrations(db)).filter(({ number }) => !numbers.has(number)).map(({ name }) => name)
 }
 
 async function appliedMigrations(db: Pick<Queryable, 'query'>): Promise<Pick<Applied, 'number' | 'name'>[]> {
@@ -192,14 +192,14 @@ async function apply(tx: Queryable, migration: Migration, { migrations, function
 }
 
 /** The numbers that the database has; an error if this program must not touch it. */
-async function check(tx: Queryable, known: readonly Migration[]): Promise<Set<number>> {
+async function check(tx: Queryable, migrations: readonly Migration[]): Promise<Set<number>> {
   const rows = await tx.query<Applied>(raw('SELECT number, name, checksum FROM svc.migrations ORDER BY number'))
-  checkKnown(rows, known)
+  checkKnown(rows, migrations)
   return new Set(rows.map((row) => row.number))
 }
 
-function checkKnown(rows: readonly Applied[], known: readonly Migration[]): void {
-  const byNumber = new Map(known.map((migration) => [migration.number, migration]))
+function checkKnown(rows: readonly Applied[], migrations: readonly Migration[]): void {
+  const byNumber = new Map(migrations.map((migration) => [migration.number, migration]))
   for (const applied of rows) {
     const migration = byNumber.get(applied.number)
     if (!migration) {

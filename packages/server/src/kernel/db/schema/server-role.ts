@@ -17,7 +17,7 @@ export const serverRole = `
 /** The role that this session has to take on before it makes anything: none, unless it is a superuser and the server's role is not. */
 export async function roleToTakeOn(db: Db): Promise<string | undefined> {
   if (db.kind === 'embedded') return undefined
-  const [found] = await db
+  const [row] = await db
     .query<{ name: string }>(
       raw(`SELECT r.rolname::text AS name FROM pg_roles r
         WHERE r.oid = (${serverRole}) AND NOT r.rolsuper AND current_setting('is_superuser') = 'on'`),
@@ -25,7 +25,7 @@ export async function roleToTakeOn(db: Db): Promise<string | undefined> {
     .catch(async (error) => {
       throw codeOf(error) === insufficientPrivilege ? await closedCatalogs(db, error) : error
     })
-  return found?.name
+  return row?.name
 }
 
 const insufficientPrivilege = '42501'
@@ -72,17 +72,17 @@ const platformObjects = `
 
 async function notOwned(
   tx: Queryable,
-  found: { object: string; owner: string; isSuperuser: boolean },
+  held: { object: string; owner: string; isSuperuser: boolean },
 ): Promise<StartError> {
   const [row] = await tx.query<{ name: string; database: string; isOwner: boolean }>(
     raw(`SELECT current_user::text AS name, datname::text AS database, pg_has_role(datdba, 'USAGE') AS "isOwner"
       FROM pg_database WHERE datname = current_database()`),
   )
   const { name, database, isOwner } = row ?? { name: '', database: '', isOwner: false }
-  const [own, other] = [quoted(name), quoted(found.owner)]
+  const [own, other] = [quoted(name), quoted(held.owner)]
   const first = isOwner ? '' : `As a superuser: ALTER DATABASE ${quoted(database)} OWNER TO ${own}; `
-  const mend = found.isSuperuser
+  const mend = held.isSuperuser
     ? `${first}${migrateOnce}`
     : `Log in as that role; or, as a superuser in this database: REASSIGN OWNED BY ${other} TO ${own};`
-  return new StartError(`The role ${name} cannot serve: ${found.object} belongs to ${found.owner}. ${mend}`)
+  return new StartError(`The role ${name} cannot serve: ${held.object} belongs to ${held.owner}. ${mend}`)
 }

@@ -62,8 +62,8 @@ async function copiesIn(directory: string): Promise<Copy[]> {
   const copies: Copy[] = []
   for (const name of await readdir(directory).catch(() => [])) {
     const path = join(directory, name)
-    const found = await stat(path).catch(() => undefined)
-    if (found) copies.push({ path, size: found.size, usedAt: found.mtimeMs })
+    const stats = await stat(path).catch(() => undefined)
+    if (stats) copies.push({ path, size: stats.size, usedAt: stats.mtimeMs })
   }
   return copies.sort((a, b) => b.usedAt - a.usedAt)
 }

@@ -20,11 +20,11 @@ type Range = { readonly offset: number; readonly length: number }
 
 /** Undefined if there is no such object. */
 export async function headObject({ client, bucket, ask }: S3Requests, key: string): Promise<StoredObject | undefined> {
-  const found = await ask((options) => client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }), options)).catch(
+  const head = await ask((options) => client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }), options)).catch(
     undefinedIfMissing,
   )
-  if (!found) return undefined
-  const { ContentLength: size = 0, ETag: etag = '', LastModified } = found
+  if (!head) return undefined
+  const { ContentLength: size = 0, ETag: etag = '', LastModified } = head
   return { etag, size, version: versionOf(etag, size), modifiedAt: LastModified?.getTime() ?? 0 }
 }
 

@@ -16,9 +16,9 @@ export function createS3Ranges(
   let pinned: { readonly etag: string; readonly version: string } | undefined
 
   async function read(offset: number, length: number, signal: AbortSignal | undefined, etag?: string) {
-    const found = await readObject(requests, object, { offset, length }, etag, signal)
-    pinned = { etag: found.etag, version: found.version }
-    return { bytes: found.bytes, version: found.version }
+    const part = await readObject(requests, object, { offset, length }, etag, signal)
+    pinned = { etag: part.etag, version: part.version }
+    return { bytes: part.bytes, version: part.version }
   }
 
   return {

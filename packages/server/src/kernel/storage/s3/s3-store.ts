@@ -51,16 +51,16 @@ export function createS3Store(settings: S3StoreSettings): S3Store {
   const stat = (key: string): Promise<StoredObject | undefined> => headObject(requests, objectOf(key))
 
   async function find(key: string): Promise<StoredObject> {
-    const found = await stat(key)
-    if (!found) throw fileMissing()
-    return found
+    const object = await stat(key)
+    if (!object) throw fileMissing()
+    return object
   }
 
   /** A file appears at `path` only when it is whole. */
-  async function download(key: string, found: StoredObject, path: string, signal?: AbortSignal): Promise<void> {
+  async function download(key: string, object: StoredObject, path: string, signal?: AbortSignal): Promise<void> {
     const temporary = `${path}.${randomUUID()}`
     try {
-      await downloadObject(requests, objectOf(key), found, temporary, signal)
+      await downloadObject(requests, objectOf(key), object, temporary, signal)
       await rename(temporary, path)
     } catch (error) {
       throw explained(error)
@@ -94,9 +94,9 @@ export function createS3Store(settings: S3StoreSettings): S3Store {
     },
     async fetch(key, path, signal) {
       if (await isThere(path)) return
-      const found = await find(key)
+      const object = await find(key)
       await mkdir(dirname(path), { recursive: true })
-      await download(key, found, path, signal)
+      await download(key, object, path, signal)
     },
     async read(key) {
       const { size, etag } = await find(key)
@@ -108,10 +108,10 @@ export function createS3Store(settings: S3StoreSettings): S3Store {
     },
     open: async (key) => createS3Ranges(requests, objectOf(key), (version) => isChanged(key, version)),
     async localFile(key) {
-      const found = await find(key)
-      const path = await copies.get({ key, ...found }, (to, signal) => download(key, found, to, signal))
-      const isStale = createStaleCheck(() => isChanged(key, found.version))
-      return { path, version: found.version, isReplaced: async () => !(await copies.touch(path)) || isStale() }
+      const object = await find(key)
+      const path = await copies.get({ key, ...object }, (to, signal) => download(key, object, to, signal))
+      const isStale = createStaleCheck(() => isChanged(key, object.version))
+      return { path, version: object.version, isReplaced: async () => !(await copies.touch(path)) || isStale() }
     },
     remove: (key) => (key.endsWith('/') ? removeAll(requests, objectOf(key)) : deleteObject(requests, objectOf(key))),
     async tidy() {

@@ -21,7 +21,7 @@ export type FilterCrs = {
 const require = createRequire(import.meta.url)
 const loadProj4 = (): typeof import('proj4') => require('proj4')
 
-const known: Definitions = {
+const usual: Definitions = {
   4326: '+proj=longlat +datum=WGS84 +no_defs',
   3857: '+proj=merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m +nadgrids=@null +no_defs',
 }
@@ -31,7 +31,7 @@ const decimals = 12
 
 /** `path` is that of the parameter that names the system. */
 export function degreesFrom({ srid, definitions = {}, isNorthingFirst }: FilterCrs, path: string): ToDegrees {
-  const definition = definitions[srid] ?? known[srid]
+  const definition = definitions[srid] ?? usual[srid]
   if (!definition || !/^\s*\+proj=/.test(definition)) {
     throw fault(path, 'unknown_crs', `${srid} is not a reference system that filters can be written in`)
   }

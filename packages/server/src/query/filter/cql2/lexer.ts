@@ -56,9 +56,9 @@ export const jsonPathOf = ({ path }: Lexer, at: number): JsonPath => ({ path, ch
 
 function match(lexer: Lexer, expression: RegExp): RegExpExecArray | null {
   expression.lastIndex = lexer.at
-  const found = expression.exec(lexer.text)
-  if (found) lexer.at = expression.lastIndex
-  return found
+  const result = expression.exec(lexer.text)
+  if (result) lexer.at = expression.lastIndex
+  return result
 }
 
 /** Not by a regular expression: one that steps over escapes overflows its stack on a long text. */
@@ -86,8 +86,8 @@ export const stringText = (raw: string): string =>
 
 /** The string token as a pattern of LIKE: `\\` stays, because it escapes there too. */
 export const patternText = (raw: string): string =>
-  raw.replace(/''|\\([abtnvfr'])|\\\\/g, (found, letter?: string) =>
-    found === "''" ? "'" : letter === undefined ? found : (controls[letter] ?? letter),
+  raw.replace(/''|\\([abtnvfr'])|\\\\/g, (sequence, letter?: string) =>
+    sequence === "''" ? "'" : letter === undefined ? sequence : (controls[letter] ?? letter),
   )
 
 function unreadable(rest: string): string {

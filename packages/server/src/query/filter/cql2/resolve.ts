@@ -68,8 +68,8 @@ function resolveCall(scope: FilterScope, node: FunctionCall): Filter {
   if (scalarNames.includes(node.name)) {
     throw refuse(node.jsonPath, 'invalid_value', `${node.name} gives a value, which must be compared with something`)
   }
-  const known = [...predicates.keys(), ...scalarNames]
-  throw refuse(node.jsonPath, 'unknown_operator', unknownName('an operator or function of CQL2 here', node.name, known))
+  const names = [...predicates.keys(), ...scalarNames]
+  throw refuse(node.jsonPath, 'unknown_operator', unknownName('an operator or function of CQL2 here', node.name, names))
 }
 
 const resolveAll = (scope: FilterScope, { args }: FunctionCall): Filter[] =>

@@ -40,7 +40,7 @@ export function locating<T>(jsonPath: JsonPath, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    const [found] = error instanceof ApiError ? error.faults : []
-    throw found && jsonPath.character !== undefined ? refuse(jsonPath, found.code, found.message) : error
+    const [fault] = error instanceof ApiError ? error.faults : []
+    throw fault && jsonPath.character !== undefined ? refuse(jsonPath, fault.code, fault.message) : error
   }
 }

@@ -159,10 +159,10 @@ function compareBounds(
   if (left && right) return compare(comparison, left, right, jsonPath)
   const difference = rankOf(one, left) - rankOf(other, right)
   const holds = holdsFor(comparison, difference)
-  const known = left ?? right
-  if (!known) return holds ? allOf([]) : anyOf([])
+  const operand = left ?? right
+  if (!operand) return holds ? allOf([]) : anyOf([])
   // The same for each instant, but unknown if it is null.
-  return compare(holds ? 'eq' : 'lt', known, known, jsonPath)
+  return compare(holds ? 'eq' : 'lt', operand, operand, jsonPath)
 }
 
 const rankOf = (name: BoundName, bound: Bound): number => (bound ? 0 : name.startsWith('s') ? -1 : 1)

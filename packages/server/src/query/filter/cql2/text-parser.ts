@@ -120,8 +120,8 @@ const sumOperator = ({ token }: TokenReader): string | undefined => symbolOf(tok
 const productOperator = (reader: TokenReader): string | undefined =>
   isWord(reader, 'DIV') ? 'div' : symbolOf(reader.token, ['*', '/', '%'])
 
-const symbolOf = ({ kind, text }: TokenReader['token'], known: readonly string[]): string | undefined =>
-  kind === 'symbol' && known.includes(text) ? text : undefined
+const symbolOf = ({ kind, text }: TokenReader['token'], symbols: readonly string[]): string | undefined =>
+  kind === 'symbol' && symbols.includes(text) ? text : undefined
 
 function readPower(reader: TokenReader): Node {
   const jsonPath = here(reader)

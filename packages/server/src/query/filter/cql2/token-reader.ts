@@ -28,15 +28,15 @@ export const isWord = ({ token }: TokenReader, word: string): boolean =>
   token.kind === 'name' && token.text.toUpperCase() === word
 
 export function takeSymbol(reader: TokenReader, text: string): boolean {
-  const found = isSymbol(reader, text)
-  if (found) advance(reader)
-  return found
+  const isThere = isSymbol(reader, text)
+  if (isThere) advance(reader)
+  return isThere
 }
 
 export function takeWord(reader: TokenReader, word: string): boolean {
-  const found = isWord(reader, word)
-  if (found) advance(reader)
-  return found
+  const isThere = isWord(reader, word)
+  if (isThere) advance(reader)
+  return isThere
 }
 
 export function expectSymbol(reader: TokenReader, text: string): void {
@@ -49,8 +49,8 @@ export function expectWord(reader: TokenReader, word: string): void {
 
 export function unexpected(reader: TokenReader, wanted: string) {
   const { kind, text } = reader.token
-  const found = kind === 'end' ? 'the text ends' : `${show(text)} stands`
-  return refuse(here(reader), 'invalid_syntax', `${found} where ${wanted} is expected`)
+  const present = kind === 'end' ? 'the text ends' : `${show(text)} stands`
+  return refuse(here(reader), 'invalid_syntax', `${present} where ${wanted} is expected`)
 }
 
 /** Items separated by commas, behind an opening bracket and up to the closing one. */

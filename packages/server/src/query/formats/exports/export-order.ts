@@ -44,9 +44,9 @@ export const geometryIndexOf = (columns: readonly { readonly type: AttributeType
 
 /** A name that no column has yet, whatever its case. */
 export function freeName(wanted: string, taken: Iterable<string>): string {
-  const known = new Set([...taken].map((name) => name.toLowerCase()))
+  const names = new Set([...taken].map((name) => name.toLowerCase()))
   let name = wanted
-  for (let number = 2; known.has(name.toLowerCase()); number++) name = `${wanted}_${number}`
+  for (let number = 2; names.has(name.toLowerCase()); number++) name = `${wanted}_${number}`
   return name
 }
 

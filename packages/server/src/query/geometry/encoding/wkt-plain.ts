@@ -115,9 +115,9 @@ function readLine(bytes: Buffer, cursor: NumberCursor, writer: GeometryWriter): 
 
 const readRing: ReadItem = (bytes, cursor, writer) => {
   const countAt = writer.length
-  const found = readLine(bytes, cursor, writer)
-  if (found === 0) return false
-  const count = closeRing(writer, countAt + 4, found)
+  const positions = readLine(bytes, cursor, writer)
+  if (positions === 0) return false
+  const count = closeRing(writer, countAt + 4, positions)
   setCount(writer, countAt, count)
   return count > 0
 }

@@ -65,8 +65,8 @@ const tooManyVisits = (): ApiError =>
 /** The edges whose boxes meet this one. */
 export function edgesNear(tree: EdgeTree, west: number, south: number, east: number, north: number): number[] {
   const { boxes, contents, childEnds, count } = tree
-  const found: number[] = []
-  if (!isNearTree(tree, west, south, east, north)) return found
+  const edges: number[] = []
+  if (!isNearTree(tree, west, south, east, north)) return edges
   let size = 1
   let visits = 0
   stack[0] = rootOf(tree)
@@ -77,13 +77,13 @@ export function edgesNear(tree: EdgeTree, west: number, south: number, east: num
     visits += end - first
     for (let child = first; child < end; child++) {
       if (!isNear(boxes, child, west, south, east, north)) continue
-      if (child < count) found.push(contents[child])
+      if (child < count) edges.push(contents[child])
       else stack[size++] = child
     }
   }
   tree.visitsLeft -= visits
   if (tree.visitsLeft < 0) throw tooManyVisits()
-  return found
+  return edges
 }
 
 /** The nodes that a search has still to look into; a search ends before another begins. */

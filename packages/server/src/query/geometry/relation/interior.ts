@@ -28,15 +28,15 @@ function doAreasMeet(shape: PlanarShape, other: PlanarShape): boolean {
 function linesIn(shape: PlanarShape, other: PlanarShape): -1 | 0 | 1 {
   const ends = [oddEnds(shape), oddEnds(other)]
   const isEnd = (x: number, y: number): boolean => ends.some((odd) => odd.has(`${x},${y}`))
-  let found: -1 | 0 = -1
+  let dimension: -1 | 0 = -1
   for (const edge of edgesNear(shape.tree, ...treeExtent(other.tree))) {
     if (shape.areas[edge] !== kind.line) continue
     const pieces = piecesOf(shape, edge, [other], false)
     if (pieces.some((piece) => placeOfPiece(piece, shape, edge, other) === 'inside')) return 1
     const met = edgesMet(shape, edge, other, false).filter((beside) => other.areas[beside] === kind.line)
-    if (met.some((beside) => doCross(endsOf(shape, edge), endsOf(other, beside), isEnd))) found = 0
+    if (met.some((beside) => doCross(endsOf(shape, edge), endsOf(other, beside), isEnd))) dimension = 0
   }
-  return found
+  return dimension
 }
 
 /** Whether two edges that meet do so in the interiors of their lines. */

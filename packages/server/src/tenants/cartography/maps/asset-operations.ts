@@ -47,13 +47,13 @@ export const assetOperations: readonly Operation<AssetServices>[] = [
     access: 'public',
     success: { status: 200, description: 'Glyphs', contentType: glyphType, schema: binary, headers: ['ETag'] },
     async handle({ request, services: { fonts } }, { params }) {
-      const found = await fonts.range(params.fontstack, params.range)
-      if (!found)
+      const range = await fonts.range(params.fontstack, params.range)
+      if (!range)
         throw new ApiError(
           'not_found',
           'There is no such font, or the range is not one of 256 characters such as 0-255.',
         )
-      return asset(request, { ...found, contentType: glyphType, maxAgeSeconds: 86_400 })
+      return asset(request, { ...range, contentType: glyphType, maxAgeSeconds: 86_400 })
     },
   }),
   operation({
@@ -70,9 +70,9 @@ export const assetOperations: readonly Operation<AssetServices>[] = [
       headers: ['ETag'],
     },
     async handle({ request, services: { sprites } }, { params }) {
-      const found = await sprites.file(params.path)
-      if (!found) throw new ApiError('not_found', 'There is no such sprite.')
-      return asset(request, { ...found, maxAgeSeconds: 86_400 })
+      const file = await sprites.file(params.path)
+      if (!file) throw new ApiError('not_found', 'There is no such sprite.')
+      return asset(request, { ...file, maxAgeSeconds: 86_400 })
     },
   }),
 ]

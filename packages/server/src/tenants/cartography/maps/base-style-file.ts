@@ -3,14 +3,14 @@ export function createBaseStyleReader(): (theme: string) => Promise<Buffer | und
   const made = new Map<string, Promise<Buffer | undefined>>()
   return async (theme) => {
     if (theme !== 'light' && theme !== 'dark') return undefined
-    const known = made.get(theme) ?? make(theme)
-    made.set(theme, known)
-    return known
+    const style = made.get(theme) ?? make(theme)
+    made.set(theme, style)
+    return style
   }
 }
 
 async function make(theme: 'light' | 'dark'): Promise<Buffer | undefined> {
   const { baseStyles } = await import('./base-styles.ts')
-  const found = baseStyles().find(({ key }) => key === theme)
-  return found && Buffer.from(JSON.stringify(found.style))
+  const style = baseStyles().find(({ key }) => key === theme)
+  return style && Buffer.from(JSON.stringify(style.style))
 }

@@ -61,12 +61,12 @@ export async function createFonts(stores: readonly FontStore[], onError: (error:
     names: () => [...fonts.keys()].sort(),
     async range(fontstack, range) {
       const names = fontstack.split(',', maxFonts).map((name) => name.trim())
-      const known = [...new Set(names)].filter((name) => fonts.has(name))
-      if (known.length === 0 || !isRange(range)) return undefined
-      const key = `${known.join(',')}/${range}`
+      const installed = [...new Set(names)].filter((name) => fonts.has(name))
+      if (installed.length === 0 || !isRange(range)) return undefined
+      const key = `${installed.join(',')}/${range}`
       const kept = cache.get(key)
       if (kept) return kept
-      const made = await make(known, range)
+      const made = await make(installed, range)
       cache.set(key, made)
       return made
     },

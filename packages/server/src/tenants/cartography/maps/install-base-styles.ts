@@ -9,7 +9,7 @@ export async function installBaseStyles(tx: Queryable, styles: readonly BaseStyl
   const digest = createHash('sha256').update(JSON.stringify(styles)).digest('base64url')
   const [installed] = await tx.query(sql`SELECT value FROM svc.settings WHERE name = 'base_styles'`)
   if (installed?.value === digest) return
-  const [known] = await tx.query(sql`SELECT FROM svc.base_styles LIMIT 1`)
+  const [row] = await tx.query(sql`SELECT FROM svc.base_styles LIMIT 1`)
   for (const { key, name, description, style } of styles) {
     await tx.query(sql`
       INSERT INTO svc.base_styles (key, name, description, style) VALUES (${key}, ${name}, ${description}, ${json(style)})
@@ -20,5 +20,5 @@ export async function installBaseStyles(tx: Queryable, styles: readonly BaseStyl
   await tx.query(sql`
     INSERT INTO svc.settings (name, value) VALUES ('base_styles', ${digest})
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`)
-  if (!known) await tx.query(sql`SELECT svc.copy_base_styles(id) FROM svc.applications`)
+  if (!row) await tx.query(sql`SELECT svc.copy_base_styles(id) FROM svc.applications`)
 }

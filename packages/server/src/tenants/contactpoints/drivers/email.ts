@@ -19,8 +19,8 @@ export const email: ContactPointDriver = {
   secretFields: [],
   /** A key that may send must not be one that writes to anybody. */
   checkMessage({ to }, settings) {
-    const known = addressesOf(settings).map((text) => text.toLowerCase())
-    const stranger = to?.findIndex((text) => !known.includes(text.toLowerCase())) ?? -1
+    const addresses = addressesOf(settings).map((text) => text.toLowerCase())
+    const stranger = to?.findIndex((text) => !addresses.includes(text.toLowerCase())) ?? -1
     if (stranger !== -1) throw invalid(`body/to/${stranger}`, 'must be one of the addresses of this contact point')
   },
   render(message, settings) {

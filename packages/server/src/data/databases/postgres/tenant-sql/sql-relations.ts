@@ -212,8 +212,8 @@ function checkSampling(names: string[]): void {
 
 /** Operators and collations of pg_catalog are SQL's own. */
 function checkQualifier(schemas: readonly string[], { schema: own }: SqlContext): void {
-  const found = schemas.find((name) => name !== 'pg_catalog' && isClosedSchema(name, own))
-  if (found !== undefined) throw closed(found)
+  const schema = schemas.find((name) => name !== 'pg_catalog' && isClosedSchema(name, own))
+  if (schema !== undefined) throw closed(schema)
 }
 
 /** The same words whether there is such a schema or not. */

@@ -22,13 +22,13 @@ const overlapping = createShape()
 export function makeValid(shape: TileShape, window: Window): TileShape {
   const isTriangle = shape.parts === 1 && shape.ends[0] - shape.starts[0] <= 6
   const faults = isTriangle ? undefined : findFaults(shape, window)
-  if (!faults?.found) return shape
-  if ((faults.found & fault.itself) === 0) return unite(shape, window, faults)
+  if (!faults?.kinds) return shape
+  if ((faults.kinds & fault.itself) === 0) return unite(shape, window, faults)
   const isOne = faults.polygons === 1
   const tidy = untangle(shape, window, faults)
   if (isOne) return tidy
   const rest = findFaults(tidy, window)
-  return rest && (rest.found & fault.others) !== 0 ? unite(tidy, window, rest) : tidy
+  return rest && (rest.kinds & fault.others) !== 0 ? unite(tidy, window, rest) : tidy
 }
 
 /** The polygons with each that is at odds with itself drawn anew, by the even-odd rule. */

@@ -29,10 +29,10 @@ type Rings = {
   /** The far edge of the window; the near one is 0. */
   most: number
   /** Of all polygons. */
-  found: number
+  kinds: number
 }
 
-const rings: Rings = { edges: createEdges(), ...emptyArrays(64), polygons: 0, most: 0, found: 0 }
+const rings: Rings = { edges: createEdges(), ...emptyArrays(64), polygons: 0, most: 0, kinds: 0 }
 
 function emptyArrays(capacity: number): Pick<Rings, 'polygonOf' | 'firstEdge' | 'lastEdge' | 'container' | 'faults'> {
   const numbers = (): Int32Array => new Int32Array(capacity)
@@ -45,7 +45,7 @@ function emptyArrays(capacity: number): Pick<Rings, 'polygonOf' | 'firstEdge' | 
   }
 }
 
-export type PolygonFaults = Pick<Rings, 'polygonOf' | 'faults' | 'found' | 'polygons'>
+export type PolygonFaults = Pick<Rings, 'polygonOf' | 'faults' | 'kinds' | 'polygons'>
 
 /** Undefined where there are too many pairs to look at. What it answers is true until the next call. */
 export function findFaults(shape: TileShape, window: Window): PolygonFaults | undefined {
@@ -57,7 +57,7 @@ export function findFaults(shape: TileShape, window: Window): PolygonFaults | un
     if (rings.edges.count <= fewEdges) indexEdges(rings.edges)
     checkNesting(shape)
   }
-  if ((rings.found & fault.others) !== 0) judgeOverlaps()
+  if ((rings.kinds & fault.others) !== 0) judgeOverlaps()
   return rings
 }
 
@@ -65,7 +65,7 @@ function collectEdges({ xy, length, parts, starts, ends, isHole }: TileShape, { 
   const { edges } = rings
   if (rings.faults.length < parts) Object.assign(rings, emptyArrays(parts * 2))
   rings.most = most - least
-  rings.found = 0
+  rings.kinds = 0
   rings.polygons = 0
   edges.count = 0
   reserveEdges(edges, length / 2)
@@ -101,7 +101,7 @@ export function putRingEdges(
 
 function note(polygon: number, kind: number): void {
   rings.faults[polygon] = rings.faults[polygon] | kind
-  rings.found |= kind
+  rings.kinds |= kind
 }
 
 const has = (polygon: number, kind: number): boolean => (rings.faults[polygon] & kind) !== 0
@@ -127,13 +127,13 @@ function comparePair(first: number, second: number): boolean {
     if (met === 'crossing' || isOver) noteOverlap(polygon, neighbour)
   }
   // Nothing else can be found in a single polygon.
-  return rings.polygons === 1 && rings.found !== 0
+  return rings.polygons === 1 && rings.kinds !== 0
 }
 
 /** Contacts are faults where there are few edges, or where they make a difference that can be seen. */
 function judgeContacts(parts: number): void {
-  if ((rings.found & contact) === 0) return
-  rings.found &= ~contact
+  if ((rings.kinds & contact) === 0) return
+  rings.kinds &= ~contact
   for (let part = 0; part < parts; ) {
     const polygon = rings.polygonOf[part]
     const first = rings.firstEdge[part]
@@ -147,7 +147,7 @@ function judgeContacts(parts: number): void {
 function judgeOverlaps(): void {
   const { edges } = rings
   if (edges.count < manyEdges || !isPlainAtSamples(edges, 0, edges.count - 1)) return
-  rings.found &= ~fault.others
+  rings.kinds &= ~fault.others
 }
 
 /** Edges of a ring follow each other, and the last is followed by the first. */

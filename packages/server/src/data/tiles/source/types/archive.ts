@@ -17,8 +17,8 @@ export const archiveType: TileSourceType = {
   async resolve({ filesOf }, applicationId, source) {
     const uri = parseArchiveUri(source)
     if (!('file' in uri)) return
-    const found = await filesOf(applicationId).stat(uri.file)
-    if (!found) throw invalid('body/source', 'There is no file of tiles with this name.')
+    const stats = await filesOf(applicationId).stat(uri.file)
+    if (!stats) throw invalid('body/source', 'There is no file of tiles with this name.')
   },
   async detect({ archives }, applicationId, source) {
     checkArchiveUri(source)

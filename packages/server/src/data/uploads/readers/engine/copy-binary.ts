@@ -133,8 +133,8 @@ const escapes = /\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|\\u([0-9a-f]{4})|
 
 /** jsonb takes neither \u0000 nor half a surrogate pair. */
 function withoutBadEscapes(json: string): string {
-  return json.replace(escapes, (found, _high, _low, single: string | undefined) =>
-    single !== undefined && /^(0000|d[89a-f]..)$/i.test(single) ? '\\ufffd' : found,
+  return json.replace(escapes, (sequence, _high, _low, single: string | undefined) =>
+    single !== undefined && /^(0000|d[89a-f]..)$/i.test(single) ? '\\ufffd' : sequence,
   )
 }
 

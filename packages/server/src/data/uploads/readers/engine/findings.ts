@@ -60,9 +60,9 @@ export function noteRecord(
   }
   for (let index = 0; index < places.length; index++) {
     const place = places[index] as number
-    const known = kinds[place] as number
-    const seen = known | reading.kindsOf(place, known)
-    if (seen === known) continue
+    const before = kinds[place] as number
+    const seen = before | reading.kindsOf(place, before)
+    if (seen === before) continue
     kinds[place] = seen
     findings.isNews = true
   }

@@ -18,7 +18,7 @@ export type Reading = {
   /** Throws a fault where the file turns out to be damaged as a whole, be it behind what was read. */
   verify?(): Promise<void>
   /** The kinds of a value of the record, as bits of `kind`; 0 for null. What is known of the place may make it cheaper. */
-  kindsOf(place: number, known: number): number
+  kindsOf(place: number, seen: number): number
   /** Writes a value of the record as a field of this type. */
   write(rows: RowWriter, place: number, type: FieldType): void
   /** The fields, by the kinds of values that were found at each place. */

@@ -136,8 +136,8 @@ export function createFieldList(): FieldList {
 }
 
 export function fieldIndex(list: FieldList, name: string): number {
-  const known = list.indexes.get(name)
-  if (known !== undefined) return known
+  const index = list.indexes.get(name)
+  if (index !== undefined) return index
   if (list.names.length >= maxFields)
     throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
   list.indexes.set(name, list.names.length)

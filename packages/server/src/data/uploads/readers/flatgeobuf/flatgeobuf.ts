@@ -80,7 +80,7 @@ function featureSize(window: ByteWindow, offset: number, feature: number): numbe
   return size
 }
 
-function demandAll({ featureCount }: FlatHeader, found: number): false {
-  if (featureCount > found) throw new ReadFault('truncated', 'The file has fewer features than its header says.')
+function demandAll({ featureCount }: FlatHeader, count: number): false {
+  if (featureCount > count) throw new ReadFault('truncated', 'The file has fewer features than its header says.')
   return false
 }

@@ -49,10 +49,10 @@ export function locateValues(
     if (next + 2 > end) throw damagedBuffer()
     const index = view.getUint16(next, true)
     const column = columns[index]
-    const known = column && columnTypes[column.type]
-    if (!known) throw damagedBuffer()
+    const type = column && columnTypes[column.type]
+    if (!type) throw damagedBuffer()
     places[index] = next + 2
-    next += 2 + (known.size || sizeOfText(view, next + 2, end))
+    next += 2 + (type.size || sizeOfText(view, next + 2, end))
     if (next > end) throw damagedBuffer()
   }
 }

@@ -86,12 +86,12 @@ function readPolygon(cursor: TextCursor, writer: GeometryWriter): void {
 /** False for a ring of nothing, which is none. */
 function readRing(cursor: TextCursor, writer: GeometryWriter): boolean {
   const countAt = writeCount(writer, 0)
-  const found = readPositions(cursor, writer)
-  if (found === 0) {
+  const positions = readPositions(cursor, writer)
+  if (positions === 0) {
     writer.length = countAt
     return false
   }
-  const count = closeRing(writer, countAt + 4, found)
+  const count = closeRing(writer, countAt + 4, positions)
   if (count === 0) throw noGeometry
   setCount(writer, countAt, count)
   return true

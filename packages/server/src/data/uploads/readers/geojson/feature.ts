@@ -76,8 +76,8 @@ function readString(cursor: TextCursor, feature: FeatureBuffer, place: number): 
   const first = cursor.bytes[cursor.at + 1] as number
   const isText = first > nine || first < zero
   if (!isText && readDate(cursor, feature, place)) return
-  const found = skipString(cursor)
-  feature.tokens[place] = isText && found === text ? seenText : found
+  const nameToken = skipString(cursor)
+  feature.tokens[place] = isText && nameToken === text ? seenText : nameToken
   feature.numbers[place] = Number.NaN
 }
 

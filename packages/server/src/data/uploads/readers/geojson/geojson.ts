@@ -43,8 +43,8 @@ function readFeatures(
   const feature = createFeature(createGeometryWriter(), isFast)
   const { names } = feature.fields
   let crs: unknown
-  const noteCrs = (found: unknown): void => {
-    crs = found
+  const noteCrs = (value: unknown): void => {
+    crs = value
   }
   const state = createItemState(window, featureFormat(feature, noteCrs))
   const places = [idSlot]
@@ -57,7 +57,7 @@ function readFeatures(
       return feature.shape
     },
     fill: async () => fillTextWindow(window),
-    kindsOf: (place, known) => kindsOfValue(window, feature, place, known),
+    kindsOf: (place, seen) => kindsOfValue(window, feature, place, seen),
     write: (rows, place, type) => writeToken(rows, window, feature, place, type),
     fields: (kinds) => [...fieldsOf(names, kinds), ...idFields(names, kinds)],
     progress: () => shareRead(window),
@@ -68,6 +68,6 @@ function readFeatures(
 
 /** The ids of the features are one more field, where there are any. */
 function idFields(names: readonly string[], kinds: ArrayLike<number>): RecordField[] {
-  const found = kinds[idSlot] ?? kind.none
-  return found === kind.none ? [] : [{ name: featureIdName(names), place: idSlot, type: fieldTypeOf(found) }]
+  const idKinds = kinds[idSlot] ?? kind.none
+  return idKinds === kind.none ? [] : [{ name: featureIdName(names), place: idSlot, type: fieldTypeOf(idKinds) }]
 }

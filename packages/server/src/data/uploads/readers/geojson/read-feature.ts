@@ -29,17 +29,17 @@ export function readFeature(cursor: TextCursor, feature: FeatureBuffer): void {
   cursor.at = start
   clearValues(feature)
   feature.shape = 'missing'
-  const found: FeatureMembers = { isFeature: false, isGeometry: false }
+  const members: FeatureMembers = { isFeature: false, isGeometry: false }
   cursor.at++
   if (peek(cursor) === closeBrace) cursor.at++
   else
-    do readMember(cursor, feature, found)
+    do readMember(cursor, feature, members)
     while (hasNext(cursor, closeBrace))
-  if (found.isFeature) {
+  if (members.isFeature) {
     learnLayout(cursor, start, feature)
     return
   }
-  if (!found.isGeometry)
+  if (!members.isGeometry)
     throw new ReadFault(
       'wrong_format',
       'The JSON is neither GeoJSON nor a list of objects: it holds an object that is neither a feature nor a geometry.',
@@ -52,7 +52,7 @@ export function readFeature(cursor: TextCursor, feature: FeatureBuffer): void {
 /** What the type of an object says that it is. */
 type FeatureMembers = { isFeature: boolean; isGeometry: boolean }
 
-function readMember(cursor: TextCursor, feature: FeatureBuffer, found: FeatureMembers): void {
+function readMember(cursor: TextCursor, feature: FeatureBuffer, members: FeatureMembers): void {
   peek(cursor)
   const keyStart = cursor.at
   skipString(cursor)
@@ -70,8 +70,8 @@ function readMember(cursor: TextCursor, feature: FeatureBuffer, found: FeatureMe
     }
     const kind = skipValue(cursor)
     if (isString(bytes, keyStart, keyEnd, 'type')) {
-      found.isFeature = isString(bytes, start, cursor.at, 'Feature')
-      found.isGeometry = !found.isFeature && isGeometryType(textIn(bytes, start, cursor.at, kind))
+      members.isFeature = isString(bytes, start, cursor.at, 'Feature')
+      members.isGeometry = !members.isFeature && isGeometryType(textIn(bytes, start, cursor.at, kind))
     }
   }
 }

@@ -20,16 +20,16 @@ const [tokenBits, tokenMask] = [bits, mask]
 const { escaped, exponent, float, integer, nested, null: missing, text, true: yes } = token
 
 /** The kinds of a value of the feature: mostly seen when it was read. */
-export function kindsOfValue(cursor: TextCursor, feature: FeatureBuffer, place: number, known: number): number {
-  const found = feature.tokens[place] as number
-  return found > 0 && found <= tokenMask ? lookAtValue(cursor, feature, place, known) : found >> tokenBits
+export function kindsOfValue(cursor: TextCursor, feature: FeatureBuffer, place: number, seen: number): number {
+  const value = feature.tokens[place] as number
+  return value > 0 && value <= tokenMask ? lookAtValue(cursor, feature, place, seen) : value >> tokenBits
 }
 
-function lookAtValue({ bytes }: TextCursor, feature: FeatureBuffer, place: number, known: number): number {
-  const found = feature.tokens[place] as number
+function lookAtValue({ bytes }: TextCursor, feature: FeatureBuffer, place: number, seen: number): number {
+  const valueToken = feature.tokens[place] as number
   const start = feature.starts[place] as number
   const end = feature.ends[place] as number
-  switch (found) {
+  switch (valueToken) {
     case integer:
       return end - start < 10 ? kind.int4 : kindsOfInteger(bytes.toString('latin1', start, end))
     case float:
@@ -38,7 +38,7 @@ function lookAtValue({ bytes }: TextCursor, feature: FeatureBuffer, place: numbe
       return kindsOfFloat(bytes, start, end)
     case text:
     case escaped:
-      return known & kind.text ? kind.text : kindsOfString(textIn(bytes, start, end, found))
+      return seen & kind.text ? kind.text : kindsOfString(textIn(bytes, start, end, valueToken))
     case nested:
       return kind.json
     default:
@@ -59,18 +59,18 @@ export function writeToken(
   type: FieldType,
 ): void {
   const { bytes } = cursor
-  const found = (feature.tokens[place] as number) & tokenMask
+  const valueToken = (feature.tokens[place] as number) & tokenMask
   const start = feature.starts[place] as number
   const end = feature.ends[place] as number
-  if (found === missing) writeNull(rows)
-  else if (type === 'text') writeWords(rows, cursor, start, end, found)
+  if (valueToken === missing) writeNull(rows)
+  else if (type === 'text') writeWords(rows, cursor, start, end, valueToken)
   else if (type === 'integer') writeInt4(rows, numberAt(feature, bytes, place))
   else if (type === 'number') writeFloat8(rows, numberAt(feature, bytes, place))
-  else if (type === 'boolean') writeBoolean(rows, found === yes)
+  else if (type === 'boolean') writeBoolean(rows, valueToken === yes)
   else if (type === 'date') writeDate(rows, feature, place, bytes)
   else if (type === 'bigint') writeBigint(rows, bytes, start, end)
   else if (type === 'json') writeJson(rows, bytes.toString('utf8', start, end))
-  else writeValue(rows, type, textIn(bytes, start, end, found))
+  else writeValue(rows, type, textIn(bytes, start, end, valueToken))
 }
 
 function numberAt(feature: FeatureBuffer, bytes: Buffer, place: number): number {
@@ -81,9 +81,10 @@ function numberAt(feature: FeatureBuffer, bytes: Buffer, place: number): number 
 /** A date with escapes was not seen to be one. */
 function writeDate(rows: RowWriter, feature: FeatureBuffer, place: number, bytes: Buffer): void {
   const days = feature.numbers[place] as number
-  const found = (feature.tokens[place] as number) & tokenMask
+  const valueToken = (feature.tokens[place] as number) & tokenMask
   if (!Number.isNaN(days)) writeInt4(rows, days)
-  else writeValue(rows, 'date', textIn(bytes, feature.starts[place] as number, feature.ends[place] as number, found))
+  else
+    writeValue(rows, 'date', textIn(bytes, feature.starts[place] as number, feature.ends[place] as number, valueToken))
 }
 
 function writeBigint(rows: RowWriter, bytes: Buffer, start: number, end: number): void {
@@ -92,11 +93,11 @@ function writeBigint(rows: RowWriter, bytes: Buffer, start: number, end: number)
 }
 
 /** Text without escapes is copied as it lies there, numbers among text too. */
-function writeWords(rows: RowWriter, cursor: TextCursor, start: number, end: number, found: number): void {
-  if (found === escaped) {
-    writeText(rows, textIn(cursor.bytes, start, end, found))
+function writeWords(rows: RowWriter, cursor: TextCursor, start: number, end: number, valueToken: number): void {
+  if (valueToken === escaped) {
+    writeText(rows, textIn(cursor.bytes, start, end, valueToken))
     return
   }
-  const quote = found === text ? 1 : 0
+  const quote = valueToken === text ? 1 : 0
   writePart(rows, cursor, start + quote, end - quote)
 }

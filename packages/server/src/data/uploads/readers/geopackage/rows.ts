@@ -69,10 +69,10 @@ function selectOf({ name, number, geometry = 'NULL', isOfPoints, columns, aliase
  * Where numbers do not grow, rows are not found by them. Not counted further than needed: a tree of pages may come back to the
  * same page again and again.
  */
-function demandAll(database: DatabaseSync, name: string, found: number): void {
+function demandAll(database: DatabaseSync, name: string, count: number): void {
   const rows = `WITH ${ownExpression} AS (SELECT 1 FROM ${name} NOT INDEXED LIMIT ?)`
-  const { all } = database.prepare(`${rows} SELECT count(*) AS "all" FROM ${ownExpression}`).get(found + 1) ?? {}
-  if (all !== found) throw new ReadFault('invalid_file', 'The GeoPackage is damaged: rows cannot be found.')
+  const { all } = database.prepare(`${rows} SELECT count(*) AS "all" FROM ${ownExpression}`).get(count + 1) ?? {}
+  if (all !== count) throw new ReadFault('invalid_file', 'The GeoPackage is damaged: rows cannot be found.')
 }
 
 const leastNumber = -(2n ** 63n)

@@ -23,10 +23,12 @@ export function layoutOf(metadata: FileMetaData): ParquetLayout {
   const { children } = parquetSchema(metadata)
   if (children.length > maxFields + 2)
     throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
-  const known = geoColumns(metadata) ?? nativeColumns(children)
-  const present = Object.keys(known.columns).filter((name) => children.some((child) => child.element.name === name))
-  const primary = present.includes(known.primary) ? known.primary : present[0]
-  const covering = Object.values(known.columns).map(({ covering: cover }) => firstOf(cover?.bbox?.xmin))
+  const geometries = geoColumns(metadata) ?? nativeColumns(children)
+  const present = Object.keys(geometries.columns).filter((name) =>
+    children.some((child) => child.element.name === name),
+  )
+  const primary = present.includes(geometries.primary) ? geometries.primary : present[0]
+  const covering = Object.values(geometries.columns).map(({ covering: cover }) => firstOf(cover?.bbox?.xmin))
   const left = new Set([...present, ...covering])
   const columns = children.filter(({ element }) => !left.has(element.name)).map(columnOf)
   const others = present.filter((name) => name !== primary)
@@ -34,7 +36,7 @@ export function layoutOf(metadata: FileMetaData): ParquetLayout {
     ? [{ code: 'geometry_columns_ignored', message: `Of the geometry columns only "${primary}" was loaded.` }]
     : []
   if (primary === undefined) return { columns, warnings }
-  const { encoding, ...geo } = known.columns[primary] ?? {}
+  const { encoding, ...geo } = geometries.columns[primary] ?? {}
   const geometry = { name: primary, encoding: typeof encoding === 'string' ? encoding : 'WKB' }
   return { columns, geometry, ...referenceOf(geo), warnings }
 }
@@ -76,9 +78,9 @@ function referenceOf(geo: { crs?: unknown }): { srid?: number; wkt?: string } {
   if (crs === null) return {}
   if (typeof crs === 'string') return referenceOfText(crs)
   const { authority, code } = (crs as { id?: { authority?: unknown; code?: unknown } }).id ?? {}
-  const found = referenceOfText(`${authority}:${code}`)
+  const reference = referenceOfText(`${authority}:${code}`)
   // PROJ reads its JSON where it reads WKT.
-  return found.srid === undefined ? { wkt: JSON.stringify(crs) } : found
+  return reference.srid === undefined ? { wkt: JSON.stringify(crs) } : reference
 }
 
 function referenceOfText(text: string): { srid?: number; wkt?: string } {

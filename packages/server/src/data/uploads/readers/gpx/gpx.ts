@@ -24,16 +24,16 @@ export async function openGpx(file: string, { signal }: { signal: AbortSignal })
 }
 
 async function elementsIn(file: string, signal: AbortSignal): Promise<Set<string>> {
-  const found = new Set<string>()
+  const names = new Set<string>()
   let rest = ''
   for await (const chunk of createReadStream(file, { encoding: 'latin1', highWaterMark: 256 * 1024, signal })) {
     // UTF-16 has a NUL in every character of these names.
     const text = (rest + chunk).replaceAll('\0', '')
-    for (const match of text.matchAll(/<(?:\w+:)?(wpt|rte|trk)[\s>]/g)) found.add(match[1] ?? '')
-    if (found.size === 3) break
+    for (const match of text.matchAll(/<(?:\w+:)?(wpt|rte|trk)[\s>]/g)) names.add(match[1] ?? '')
+    if (names.size === 3) break
     rest = text.slice(-40)
   }
-  return found
+  return names
 }
 
 const texts = new Set(['name', 'cmt', 'desc', 'src', 'sym', 'type', 'link'])

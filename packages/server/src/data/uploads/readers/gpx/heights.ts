@@ -11,10 +11,10 @@ const hasHeight = ([, , height]: readonly number[]): boolean => height !== undef
 
 /** Takes the lines of a feature into account. Where some points of a line lack an elevation, they get one. */
 export function noteHeights(heights: Heights, lines: readonly Line[]): void {
-  const known = lines.map((line) => line.filter(hasHeight).length)
-  if (known.some((count) => count > 0)) heights.hasAny = true
-  if (known.includes(0)) heights.flat++
-  const isPart = (line: Line, index: number): boolean => (known[index] ?? 0) > 0 && (known[index] ?? 0) < line.length
+  const counts = lines.map((line) => line.filter(hasHeight).length)
+  if (counts.some((count) => count > 0)) heights.hasAny = true
+  if (counts.includes(0)) heights.flat++
+  const isPart = (line: Line, index: number): boolean => (counts[index] ?? 0) > 0 && (counts[index] ?? 0) < line.length
   if (lines.some(isPart)) heights.filled++
   for (const [index, line] of lines.entries()) if (isPart(line, index)) fill(line)
 }

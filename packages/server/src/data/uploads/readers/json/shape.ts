@@ -23,8 +23,8 @@ export function findRecords(file: string): RecordsMember | undefined {
     // Larger than any record may be, so it is what holds them.
     while (window.end <= maxFeatureBytes && fillTextWindow(window)) {
       const start = window.at
-      const found = lookAt(window, look)
-      if (found !== 'unknown') return found
+      const shape = lookAt(window, look)
+      if (shape !== 'unknown') return shape
       window.at = start
     }
     return look.member === undefined ? undefined : look

@@ -19,9 +19,9 @@ export type TextFindings = { isAllUtf8: boolean; readonly words: WordSample }
 export const createTextFindings = (): TextFindings => ({ isAllUtf8: true, words: createWordSample() })
 
 /** Takes text that is not plain ASCII into account. */
-export function noteText(found: TextFindings, bytes: Buffer, start: number, end: number): void {
-  noteWords(found.words, bytes, start, end)
-  if (found.isAllUtf8 && !isUtf8(withoutHalfCharacter(bytes.subarray(start, end)))) found.isAllUtf8 = false
+export function noteText(findings: TextFindings, bytes: Buffer, start: number, end: number): void {
+  noteWords(findings.words, bytes, start, end)
+  if (findings.isAllUtf8 && !isUtf8(withoutHalfCharacter(bytes.subarray(start, end)))) findings.isAllUtf8 = false
 }
 
 /** Values are cut at so many bytes, be it in the middle of a character. */
@@ -42,15 +42,15 @@ export type DeclaredEncoding = {
 
 /** As the client says, else as the files say, else as UTF-8 where all of it is that, else by the language of its words. */
 export function dbfText(sources: DeclaredEncoding, fields: readonly DbfField[], values: TextFindings): DbfText {
-  const found = withNames(fields, values)
+  const findings = withNames(fields, values)
   const chosen = sources.option === undefined ? undefined : encodingNamed(sources.option)
-  if (chosen !== undefined) return textIn(chosen, chosen === 'utf-8' && !found.isAllUtf8 ? [unreadable] : [])
+  if (chosen !== undefined) return textIn(chosen, chosen === 'utf-8' && !findings.isAllUtf8 ? [unreadable] : [])
   const declared = encodingOf(sources.cpg, sources.languageDriver)
-  const isRefuted = declared === 'utf-8' && !found.isAllUtf8
+  const isRefuted = declared === 'utf-8' && !findings.isAllUtf8
   if (declared !== undefined && !isRefuted) return textIn(declared)
-  if (found.words.words.size === 0) return textIn('utf-8')
-  const encoding = found.isAllUtf8 ? 'utf-8' : detectEncoding(sampledBytes(found.words))
-  return textIn(encoding, [assumed(encoding, isRefuted, found)])
+  if (findings.words.words.size === 0) return textIn('utf-8')
+  const encoding = findings.isAllUtf8 ? 'utf-8' : detectEncoding(sampledBytes(findings.words))
+  return textIn(encoding, [assumed(encoding, isRefuted, findings)])
 }
 
 /** Text that is known to be in this encoding. */
@@ -60,9 +60,9 @@ export function textIn(encoding: string, warnings: readonly Warning[] = []): Dbf
 
 /** The names of columns are text as well. */
 function withNames(fields: readonly DbfField[], { isAllUtf8, words }: TextFindings): TextFindings {
-  const found = { isAllUtf8, words: { words: new Set(words.words), bytes: words.bytes } }
-  for (const { rawName } of fields) noteText(found, rawName, 0, rawName.length)
-  return found
+  const findings = { isAllUtf8, words: { words: new Set(words.words), bytes: words.bytes } }
+  for (const { rawName } of fields) noteText(findings, rawName, 0, rawName.length)
+  return findings
 }
 
 function assumed(encoding: string, isRefuted: boolean, { words }: TextFindings): Warning {

@@ -51,7 +51,7 @@ const isText = (field: DbfField): boolean => !field.isBinary && dbfFieldType(fie
 export function createDbfRow(records: ShapefileRecords, seen: TextFindings, text: DbfText): DbfRow {
   const { dbf } = records
   const fields = dbf?.fields ?? []
-  const found: ParsedValues = {
+  const parsed: ParsedValues = {
     numbers: new Float64Array(fields.length).fill(Number.NaN),
     ends: new Int32Array(fields.length),
   }
@@ -64,17 +64,18 @@ export function createDbfRow(records: ShapefileRecords, seen: TextFindings, text
       const { rowAt } = records
       const field = fields[place] as DbfField
       if (!dbf || rowAt < 0) return kind.none
-      if (field.letter === 'N') return lookAtNumber(dbf.window, field, rowAt, place, found)
-      lookAtText(dbf.window, field, rowAt, place, found, seen)
+      if (field.letter === 'N') return lookAtNumber(dbf.window, field, rowAt, place, parsed)
+      lookAtText(dbf.window, field, rowAt, place, parsed, seen)
       return kind.none
     },
     write(rows, place, type) {
       const { rowAt } = records
       const field = fields[place] as DbfField
       if (!dbf || rowAt < 0) writeNull(rows)
-      else if (found.ends[place] !== 0) writeAscii(rows, dbf.window, rowAt + field.offset, found.ends[place] as number)
-      else if (Number.isNaN(found.numbers[place])) writeDbfValue(rows, dbf, field, type, rowAt, text)
-      else writeWhole(rows, type, found.numbers[place] as number)
+      else if (parsed.ends[place] !== 0)
+        writeAscii(rows, dbf.window, rowAt + field.offset, parsed.ends[place] as number)
+      else if (Number.isNaN(parsed.numbers[place])) writeDbfValue(rows, dbf, field, type, rowAt, text)
+      else writeWhole(rows, type, parsed.numbers[place] as number)
     },
   }
 }
@@ -84,11 +85,11 @@ function lookAtNumber(
   field: DbfField,
   rowAt: number,
   place: number,
-  found: ParsedValues,
+  parsed: ParsedValues,
 ): number {
   const start = rowAt + field.offset
   const value = integerIn(bytes, start, start + field.width)
-  found.numbers[place] = value
+  parsed.numbers[place] = value
   return Number.isNaN(value) ? kindsOfOddNumber(bytes, start, start + field.width) : kindsOfInteger(value)
 }
 

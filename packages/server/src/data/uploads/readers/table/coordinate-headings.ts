@@ -59,11 +59,11 @@ export function readAxisHeading(name: string): AxisHeading | undefined {
     tokens.pop()
   }
   const last = tokens.pop() ?? ''
-  const known = words.has(last) ? last : unspaced.find((word) => last.endsWith(word))
-  const word = known === undefined ? undefined : words.get(known)
-  if (known === undefined || !word) return undefined
+  const ending = words.has(last) ? last : unspaced.find((word) => last.endsWith(word))
+  const word = ending === undefined ? undefined : words.get(ending)
+  if (ending === undefined || !word) return undefined
   isEarthly ||= tokens.some((token) => earthly.test(token))
-  const prefix = [...tokens.filter((token) => !earthly.test(token)), last.slice(0, -known.length)].join(' ').trim()
+  const prefix = [...tokens.filter((token) => !earthly.test(token)), last.slice(0, -ending.length)].join(' ').trim()
   return { axis: word.axis, prefix, isSure: word.isSure || isEarthly }
 }
 

@@ -109,10 +109,10 @@ const leading = /^(\p{L}{1,5})\.? ?(?=[\d+-])/u
 const trailing = /(?<=[\d°'" ])(\p{L}\.? ?\p{L}{0,4})\.?$/u
 
 function withoutHemisphere(text: string): { rest: string; letters: string } {
-  const found = leading.exec(text) ?? trailing.exec(text)
-  if (!found) return { rest: text, letters: '' }
-  const rest = text.slice(0, found.index) + text.slice(found.index + found[0].length)
-  return { rest: rest.trim(), letters: (found[1] ?? '').replaceAll(/[. ]/g, '').toUpperCase() }
+  const match = leading.exec(text) ?? trailing.exec(text)
+  if (!match) return { rest: text, letters: '' }
+  const rest = text.slice(0, match.index) + text.slice(match.index + match[0].length)
+  return { rest: rest.trim(), letters: (match[1] ?? '').replaceAll(/[. ]/g, '').toUpperCase() }
 }
 
 function hemisphereOf(letters: string, meaningOfO: MeaningOfO | undefined): Hemisphere | undefined {

@@ -119,11 +119,11 @@ function scoreOfGlyphs(glyphs: readonly Glyph[], { letters, ascii, otherLetter, 
 
 function scoreOfPairs(text: Uint8Array, model: DoubleByte): number {
   const decode = decoderOf(model.encoding)
-  const known = new Map<number, number>()
+  const scoreOf = new Map<number, number>()
   const scoreAt = (at: number): number => {
     const pair = (text[at] ?? 0) * 256 + (text[at + 1] ?? 0)
-    const score = known.get(pair) ?? scoreOfPair(text.subarray(at, at + 2), model, decode)
-    known.set(pair, score)
+    const score = scoreOf.get(pair) ?? scoreOfPair(text.subarray(at, at + 2), model, decode)
+    scoreOf.set(pair, score)
     return score
   }
   let sum = 0

@@ -105,7 +105,7 @@ async function shapefilesOf(packed: readonly PackedFile[], options: ReaderOption
     if (!match) continue
     const [, base = '', extension = ''] = match
     const layer = layers.get(base.toLowerCase()) ?? { name: base }
-    const part = parts.find((known) => known === extension.toLowerCase())
+    const part = parts.find((name) => name === extension.toLowerCase())
     if (part === 'shp' || part === 'dbf') layer[part] = () => openPacked(file)
     else {
       const path = unpacked.get(file.name)

@@ -72,11 +72,11 @@ async function insertRows(db: DatabaseSync, rows: ExportRows, layer: GeopackageL
   const { encode, box } = geometryEncoder(srid, seen)
   for await (const batch of rows) {
     for (const cells of batch) {
-      const given = fields.map(({ column, index }) => sqlValue(column, cells[index] ?? null))
-      if (!geometry) insert.run(...given)
+      const values = fields.map(({ column, index }) => sqlValue(column, cells[index] ?? null))
+      if (!geometry) insert.run(...values)
       else {
         const shape = encode(cells[geometry.index])
-        const { lastInsertRowid } = insert.run(shape, ...given)
+        const { lastInsertRowid } = insert.run(shape, ...values)
         if (shape && isBox(box)) addBox?.(lastInsertRowid, box)
       }
     }
