@@ -19,7 +19,8 @@ test('a server without DuckDB starts, does not list the driver, and says why its
   t.after(app.close)
   const tenant = await app.tenant('files')
   const key = tenant.developer
-  assert.deepEqual((await app.call('GET', '/api/v1/databases/drivers', { key })).body, ['internal', 'postgres'])
+  const { body: drivers } = await app.call('GET', '/api/v1/databases/drivers', { key })
+  assert.ok(drivers.includes('postgres') && !drivers.includes('duckdb'), String(drivers))
   const body = { type: 'duckdb', name: 'Files', db: 'data' }
   const refused = await app.call('POST', '/api/v1/databases', { key, body })
   assert.equal(refused.status, 400)

@@ -485,7 +485,7 @@ describe('the same rows in PostGIS and in GeoParquet', () => {
 describe('a database of type duckdb', () => {
   test('is listed among the drivers, works, and lists its files as tables', async () => {
     const { body: drivers } = await call('GET', '/api/v1/databases/drivers')
-    assert.deepEqual(drivers, ['duckdb', 'internal', 'postgres'])
+    assert.ok(drivers.includes('duckdb'))
     const tried = await call('POST', `/api/v1/databases/${database.id}/test`)
     assert.equal(tried.body.ok, true, tried.text)
     const { body: tables } = await call('GET', `/api/v1/databases/${database.id}/tables`)
