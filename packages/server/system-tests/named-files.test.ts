@@ -18,6 +18,18 @@ test('every file that the glossary names exists', () => {
   )
 })
 
+test('every file that the README of a wing names exists', () => {
+  for (const readme of globSync('packages/server/src/*/README.md', { cwd: root })) {
+    const paths = pathsIn(readme).filter((path) => path !== 'openapi.json')
+    assert.ok(paths.length > 0, readme)
+    assert.deepEqual(
+      paths.filter((path) => !existsSync(resolve(root, readme, '..', path))),
+      [],
+      readme,
+    )
+  }
+})
+
 /** Names that stand for a file that the reader adds. */
 const placeholder = /NAME|NNNN|harbour/
 

@@ -7,7 +7,8 @@
  * 4. `strategy/` chooses what it is made from: the table, its overview, a sample, clusters, or rows in memory. `sql/` writes the query.
  *    Tiles of `archives/` are read as they are.
  * 5. `workers/` read the rows in a thread and encode them with `mvt/`.
- * 6. `http/` answers: 304 for who has it, 204 for nothing, compressed as the client likes it.
+ * 6. `http/serve-tile.ts` answers: 304 for who has it, 204 for nothing, compressed as the client likes it; the headers, how long it may be kept
+ *    among them, are those of `http/tile-answer.ts`.
  *
  * Where key, source and tile are cached nothing is awaited, so that the answer is sent in the same turn of the event loop.
  */

@@ -4,7 +4,7 @@ import { changedOf, demandRepointing } from '../../../api/resource/references.ts
 import { type BaseServices, defineResource, type Entity, field } from '../../../api/resource/resource.ts'
 import { standardOperations } from '../../../api/resource/standard-operations.ts'
 import { ApiError, invalid } from '../../../kernel/errors.ts'
-import { checkHeaders } from '../http/tile-headers.ts'
+import { checkHeaders } from './allowed-headers.ts'
 import { cleanAttribution } from './attribution.ts'
 import type { TileExtent } from './tile-bounds.ts'
 import { readTileSettings } from './tile-settings.ts'
