@@ -98,7 +98,7 @@ function bodiesAt(placement: Placement, random: () => number): Body[] {
   const names = Object.keys(shapes) as ValueShape[]
   const isWhole = !placement.name.includes(' ')
   const chosen = deepest.test(placement.name) ? names : [names[Math.floor(random() * names.length)] as ValueShape]
-  const allowed = chosen.map((shape) => ({ shape, room: allowedRoom(placement.bytes) }))
+  const allowed = chosen.map((shape) => ({ shape, room: allowedRoom(placement.bytes, placement.values) }))
   const beyond = isWhole ? chosen.map((shape) => ({ shape, room: anyRoom(placement.bytes) })) : []
   return [...allowed, ...beyond].map(({ shape, room }) => ({
     name: `${placement.name} ${shape}${room.values === Number.POSITIVE_INFINITY ? ', beyond the limits' : ''}`,

@@ -73,6 +73,12 @@ async function setLimits(own: Pick<Tenant, 'id'>, changed: object): Promise<void
   assert.equal(reply.status, 200, reply.text)
 }
 
+/** A body of metadata may be larger than the body limit of this server. */
+async function putMetadata(text: string): Promise<Refusal> {
+  const { body } = await call('POST', styles, { body: { name: 'a', style: { version: 8, sources: {}, layers: [] } } })
+  return call('PUT', `${styles}/${body.id}/metadata`, { raw: text, headers: json })
+}
+
 /** Goes over a limit, or names the test that does and looks at `limitName`. */
 type Case = string | { readonly limit: number; ask(t: TestContext): Promise<Refusal> }
 
@@ -89,6 +95,14 @@ const cases: Readonly<Record<LimitName, Case>> = {
   bodyBytes: { limit: 16_384, ask: () => call('POST', '/api/v1/datasets', { body: { name: 'a'.repeat(20_000) } }) },
   bodyDepth: { limit: 64, ask: () => call('POST', styles, { raw: nested(65), headers: json }) },
   bodyValues: {
+    limit: 20_000,
+    ask: () => putMetadata(`{"a":[${'0,'.repeat(20_000)}0]}`),
+  },
+  bodyCoordinates: {
+    limit: 100_000,
+    ask: () => putMetadata(`{"coordinates":[${'0,'.repeat(100_000)}0]}`),
+  },
+  documentValues: {
     limit: 100_000,
     ask: () => call('POST', styles, { raw: `[${'[],'.repeat(100_000)}0]`, headers: json }),
   },

@@ -1,5 +1,7 @@
 /** For each operation and each tool of models: where in its body the largest values can stand. */
 import type { DeclaredOperation } from '../src/api/http/operation.ts'
+import { bodyBudget } from '../src/kernel/json/json-budget.ts'
+import { limits } from '../src/kernel/limits/limits.ts'
 
 export type Placement = {
   /** `datasets.queryAdvanced where.$or` */
@@ -8,6 +10,8 @@ export type Placement = {
   readonly path: string
   /** The largest body that the operation takes, in bytes. */
   readonly bytes: number
+  /** The most values that are counted there. */
+  readonly values: number
   /** With the master key. */
   readonly asMaster: boolean
   /** The body with this JSON text in it. */
@@ -75,15 +79,24 @@ export function placementsOf(operation: DeclaredOperation, named: (name: string)
     method: operation.method,
     path: addressOf(operation, named),
     bytes: bodyLimit ?? (access === 'public' ? publicBytes : usualBytes),
+    values: limits[(operation.budget ?? bodyBudget).values].value,
     asMaster: typeof access === 'object' && access.class === 'applications',
   }
   const whole: Placement = { ...common, name: id, body: (text) => text }
   const inList: Placement = { ...common, name: `${id} [0]`, body: (text) => `[${text}]` }
   const members = membersOf((body ?? {}) as Schema).map((made) => ({ made, name: `${id} ${pathIn(made)}` }))
   const others = (inside[id] ?? []).map((made) => ({ made, name: `${id} ${pathIn(made)}` }))
-  const parts = [...members, ...others].map(({ made, name }) => ({ ...common, name, body: template(made) }))
+  const parts = [...members, ...others].map(({ made, name }) => ({
+    ...common,
+    ...roomAt(name),
+    name,
+    body: template(made),
+  }))
   return [whole, ...(readsText ? [inList] : []), ...parts]
 }
+
+/** Coordinates have room of their own. */
+const roomAt = (name: string) => name.endsWith('.coordinates') && { values: limits.bodyCoordinates.value }
 
 /** The schema's example, with the value in place of each member. */
 function membersOf({ properties = {}, examples: [example] = [] }: Schema): object[] {
@@ -139,6 +152,7 @@ export function placementsOfTool({ name, inputSchema }: Tool, named: (name: stri
     method: 'POST',
     path: '/api/v1/mcp',
     bytes: usualBytes,
+    values: limits.bodyValues.value,
     asMaster: false,
     name: `mcp ${name} ${typeof one === 'string' ? '' : pathIn(one)}`,
     body: template(call(one)),

@@ -9,10 +9,10 @@ export type ValueBudget = {
   readonly depth: number
 }
 
-/** All that the limits of a body of this size allow, less what is around the value. */
-export const allowedRoom = (bytes: number): ValueBudget => ({
+/** All that the limits of a body of so many bytes and values allow, less what is around the value. */
+export const allowedRoom = (bytes: number, values: number = limits.bodyValues.value): ValueBudget => ({
   bytes: bytes - 2_048,
-  values: limits.bodyValues.value - 100,
+  values: values - 100,
   keys: limits.bodyKeys.value - 100,
   depth: limits.bodyDepth.value - 8,
 })

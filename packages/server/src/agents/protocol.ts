@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { bodyBudget } from '../kernel/json/json-budget.ts'
+import { documentBudget } from '../kernel/json/json-budget.ts'
 import { scanJson } from '../kernel/json/json-scanner.ts'
 import type { Invoke } from './bridges/bridge-package.ts'
 
@@ -139,7 +139,7 @@ const checks = new Map(Object.entries(workerFrames).map(([name, schema]) => [nam
 
 /**
  * The frame; `unknown` for one of a later protocol, which is ignored; `broken` for one that breaks this protocol, or has more
- * values than the body of a request may have.
+ * values than a document may have.
  */
 export function readWorkerFrame(bytes: Buffer): WorkerFrame | 'unknown' | 'broken' {
   const value = parse(bytes)
@@ -154,7 +154,7 @@ const longFrame = 16_384
 
 function parse(bytes: Buffer): unknown {
   try {
-    if (bytes.length > longFrame) scanJson(bytes, bodyBudget)
+    if (bytes.length > longFrame) scanJson(bytes, documentBudget)
     return JSON.parse(bytes.toString())
   } catch {
     return undefined

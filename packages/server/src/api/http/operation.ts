@@ -85,8 +85,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   multipart?: TObject
   /** The operation reads and counts the bytes of its body itself: JSON, with all digits that were sent, or a text of these media types. */
   readsText?: readonly string[]
-  /** What the body may hold that is read so, counted while it arrives. */
-  budget?: JsonBudget
+  /** What a JSON body may hold, counted while it arrives: `bodyBudget` by default, and nothing is counted where the operation reads it. */
+  budget?: JsonBudget | undefined
   /** The property of the body whose keys are column names of a tenant, which may be anything. */
   columnsIn?: string
   /** Repairs texts that cannot be stored instead of refusing them, because people paste such texts. */

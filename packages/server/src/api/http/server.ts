@@ -187,7 +187,7 @@ function readJson(app: FastifyInstance): void {
   })
   app.addContentTypeParser(/^application\/([\w.-]+\+)?json(;|$)/, ({ routeOptions, raw }, _, done) => {
     const operation = operationOf(routeOptions.config)
-    const budget = operation?.readsText ? operation.budget : bodyBudget
+    const budget = operation?.budget ?? (operation?.readsText ? undefined : bodyBudget)
     const limits = { bytes: routeOptions.bodyLimit, budget }
     readBody(raw, limits, (error, bytes, scanner) => {
       if (error || !bytes || operation?.readsText) return done(error, bytes)

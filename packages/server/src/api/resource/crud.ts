@@ -66,6 +66,7 @@ const common = (resource: Resource, verb: Verb, level: 'read' | 'write') => ({
 const changing = <S extends BaseServices>(resource: Resource<S>) => ({
   beforeBody: recordGuard(resource),
   bodyLimit: resource.bodyLimit,
+  budget: resource.budget,
   success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
   failures: [409, 412, ...(resource.writeFailures ?? [])],
 })
@@ -144,6 +145,7 @@ function create<S extends BaseServices>(resource: Resource<S>, addition?: Additi
     body: createSchema(resource),
     beforeBody: ({ scope }) => demandAnyId(scope),
     bodyLimit: resource.bodyLimit,
+    budget: resource.budget,
     success: {
       status: 201,
       description: 'The record made',

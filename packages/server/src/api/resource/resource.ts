@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TSchema } from 'typebox'
 import type { Db, Row } from '../../kernel/db/db.ts'
 import type { Sql, SqlValue } from '../../kernel/db/sql.ts'
+import type { JsonBudget } from '../../kernel/json/json-budget.ts'
 import type { AttributeType } from '../../query/values/attribute.ts'
 import type { Scope } from '../access/acl.ts'
 import { isUuid } from '../access/credentials.ts'
@@ -129,6 +130,8 @@ export type Resource<S extends BaseServices = BaseServices> = {
   /** PUT of a record without a required field: an error, or the field keeps its value. */
   readonly replacement: 'full' | 'keeps'
   readonly bodyLimit?: number
+  /** What a body may hold: `bodyBudget` by default. */
+  readonly budget?: JsonBudget
   /** Unknown members of bodies are ignored. */
   readonly ignoresUnknown?: boolean
   /** Answers hold live values that the ETag does not cover, so a GET is never 304. */

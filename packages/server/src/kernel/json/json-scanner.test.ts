@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits/limits.ts'
-import { bodyBudget, type JsonBudget, rowBudget } from './json-budget.ts'
+import { bodyBudget, documentBudget, type JsonBudget, rowBudget } from './json-budget.ts'
 import { JsonScanner, scanJson } from './json-scanner.ts'
 
 // One database is enough: this counts bytes.
@@ -62,6 +62,8 @@ test('each limit is named, and what is just within it passes', () => {
     ['bodyKeys', keys, limits.bodyKeys.value],
     ['keyBytes', (n) => `{"${'k'.repeat(n)}":0}`, limits.keyBytes.value],
     ['keyBytes', (n) => `{"${'\\u0041'.repeat(n / 6)}${'k'.repeat(n % 6)}":0}`, limits.keyBytes.value],
+    ['bodyCoordinates', (n) => `{"coordinates":${list(n - 1, '0')}}`, limits.bodyCoordinates.value],
+    ['documentValues', (n) => list(n - 1, '[]'), limits.documentValues.value, documentBudget],
     ['rowValues', (n) => `{"a":${list(n - 2, '0')}}`, limits.rowValues.value, rowBudget],
   ]
   for (const [name, make, most, budget] of cases) {
@@ -84,6 +86,23 @@ test('the coordinates of a row have a limit of their own, and its other values k
   assert.equal(refusalOf(row(line(fitting), limits.rowValues.value - 3), rowBudget), 'rowValues')
   assert.equal(refusalOf(row(line(fitting).replace('"coordinates"', '"positions"'), 0), rowBudget), 'rowValues')
   assert.equal(refusalOf(row(`{"coordinates":"${'['.repeat(most)}"}`, 0), rowBudget), undefined)
+})
+
+test('what no coordinates have counts with the other values, where coordinates stand too', () => {
+  const most = limits.bodyValues.value
+  const inside = (count: number, item: string, others = 0): string =>
+    `{"a":{"coordinates":${list(count, item)}},"b":${list(others, '0')}}`
+  // Beside the texts: two objects and a list.
+  assert.equal(refusalOf(inside(most - 3, '"a"')), undefined)
+  assert.equal(refusalOf(inside(most - 2, '"a"')), 'bodyValues')
+  assert.equal(refusalOf(inside(most - 9, '"a"', 7)), 'bodyValues')
+  // A list of four levels, and one of five, in the outer one.
+  const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+  assert.equal(refusalOf(inside(24_000, nested(3))), undefined)
+  assert.equal(refusalOf(inside(24_000, nested(4))), 'bodyValues')
+  // Keys are no values there either.
+  assert.equal(refusalOf(inside(5_000, '{"x":0}', most - 3)), undefined)
+  assert.equal(refusalOf(inside(5_000, '{"x":0}', most - 2)), 'bodyValues')
 })
 
 test('texts are skipped whole, with whatever they hold', () => {

@@ -4,7 +4,7 @@
  */
 
 import { limits, overLimit, type RefusingLimit } from '../limits/limits.ts'
-import type { JsonBudget } from './json-budget.ts'
+import type { CoordinatesLimit, JsonBudget } from './json-budget.ts'
 import { TextSearch } from './json-text.ts'
 
 /** What a byte outside of a text is. The order matters to `#read`. */
@@ -36,6 +36,8 @@ const inText = 2
 const afterBackslash = 3
 
 const coordinatesKey = Buffer.from('"coordinates"')
+/** Those of a MultiPolygon have the most. */
+const coordinatesLevels = 4
 const maxKeyBytes = limits.keyBytes.value
 
 /** Doubles go up to 1.8e308, and hold 15 digits. */
@@ -144,7 +146,8 @@ export class JsonScanner {
   }
 
   #beginText(bytes: Uint8Array, at: number): number {
-    if (++this.#values > this.#mostValues) throw this.#tooManyValues()
+    if (this.#coordinatesDepth > 0) this.#addOther()
+    else if (++this.#values > this.#mostValues) throw this.#tooManyValues()
     this.#textStart = this.#offset + at
     return this.#skipText(bytes, at + 1)
   }
@@ -195,7 +198,9 @@ export class JsonScanner {
   }
 
   #open(at: number): void {
-    if (++this.#values > this.#mostValues) throw this.#tooManyValues()
+    const isDeeper = this.#coordinatesDepth > 0 && this.#depth >= this.#coordinatesDepth + coordinatesLevels - 1
+    if (isDeeper) this.#addOther()
+    else if (++this.#values > this.#mostValues) throw this.#tooManyValues()
     if (++this.#depth > this.#mostDepth)
       throw this.#refusal('bodyDepth', this.#mostDepth, `nest deeper than ${this.#mostDepth} levels`)
     if (this.#coordinatesDepth === this.#depth) this.#coordinatesStart = this.#offset + at
@@ -211,9 +216,15 @@ export class JsonScanner {
     return depth === 0
   }
 
+  /** Counts what is in coordinates and no part of any, such as a text, with the values outside: it takes longer to parse. */
+  #addOther(): void {
+    if (++this.#restingValues > limits[this.#budget.values].value) throw this.#tooManyValues(this.#budget.values)
+  }
+
   /** The text before a colon is a key and no value. */
   #addKey(bytes: Uint8Array): void {
-    this.#values--
+    if (this.#coordinatesDepth > 0) this.#restingValues--
+    else this.#values--
     if (++this.#keys > this.#mostKeys)
       throw this.#refusal('bodyKeys', this.#mostKeys, `have more than ${this.#mostKeys} keys`)
     if (this.#textEnd - this.#textStart - 2 > maxKeyBytes)
@@ -223,7 +234,7 @@ export class JsonScanner {
   }
 
   /** Coordinates begin behind a key called so, and have ended where the key before was called so and its value was no list. */
-  #noteKey(bytes: Uint8Array, coordinates: 'coordinateValues'): void {
+  #noteKey(bytes: Uint8Array, coordinates: CoordinatesLimit): void {
     if (this.#coordinatesDepth === this.#depth + 1) this.#leaveCoordinates()
     if (this.#coordinatesDepth === 0 && this.#isCoordinates(bytes)) this.#enterCoordinates(coordinates)
   }
@@ -237,7 +248,7 @@ export class JsonScanner {
     return coordinatesKey.every((byte, index) => byteAt(begin + index) === byte)
   }
 
-  #enterCoordinates(name: 'coordinateValues'): void {
+  #enterCoordinates(name: CoordinatesLimit): void {
     this.#coordinatesDepth = this.#depth + 1
     this.#coordinatesStart = -1
     ;[this.#values, this.#restingValues] = [this.#restingValues, this.#values]
@@ -254,11 +265,9 @@ export class JsonScanner {
     return overLimit(name, most, `must not ${detail}`, { path: this.#path })
   }
 
-  #tooManyValues(): Error {
-    const name: RefusingLimit =
-      this.#coordinatesDepth > 0 ? (this.#budget.coordinates ?? this.#budget.values) : this.#budget.values
-    const most = this.#mostValues
-    const what = name === 'coordinateValues' ? 'numbers and lists in coordinates' : 'values'
+  #tooManyValues(name = (this.#coordinatesDepth > 0 && this.#budget.coordinates) || this.#budget.values): Error {
+    const most = limits[name].value
+    const what = name === this.#budget.coordinates ? 'numbers and lists in coordinates' : 'values'
     return this.#refusal(name, most, `have more than ${most} ${what}`)
   }
 }

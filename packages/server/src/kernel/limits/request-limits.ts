@@ -18,7 +18,24 @@ export const requestLimits = {
     countedIn: 'request',
   },
   bodyDepth: { what: 'Nesting of a JSON body', value: 64, code: 'invalid_request', countedIn: 'request' },
-  bodyValues: { what: 'Values in a JSON body', value: 100_000, code: 'too_large', countedIn: 'request' },
+  bodyValues: {
+    what: 'Values in a JSON body, without coordinates; rows have limits of their own',
+    value: 20_000,
+    code: 'too_large',
+    countedIn: 'request',
+  },
+  bodyCoordinates: {
+    what: 'Numbers and lists in all `coordinates` of a JSON body',
+    value: 100_000,
+    code: 'too_large',
+    countedIn: 'request',
+  },
+  documentValues: {
+    what: 'Values in the body of a style or a configuration, without coordinates',
+    value: 100_000,
+    code: 'too_large',
+    countedIn: 'request',
+  },
   bodyKeys: { what: 'Keys in a JSON body', value: 10_000, code: 'invalid_request', countedIn: 'request' },
   keyBytes: { what: 'Key in a JSON body', value: 1_024, unit: 'bytes', code: 'invalid_request', countedIn: 'request' },
   names: {

@@ -2,6 +2,7 @@ import { freeRecord } from '../../api/http/input/bounded-schemas.ts'
 import { configTooLarge } from '../../api/resource/constraint-errors.ts'
 import { defineResource, field, uuidIdentity } from '../../api/resource/resource.ts'
 import { type Sql, sql } from '../../kernel/db/sql.ts'
+import { documentBudget } from '../../kernel/json/json-budget.ts'
 import { limits } from '../../kernel/limits/limits.ts'
 
 export const configSchema = freeRecord('configBytes', {
@@ -23,6 +24,7 @@ export const appConfig = defineResource({
   },
   example: { config: { theme: { colour: '#2a6' } } },
   bodyLimit: 4 * 1024 * 1024,
+  budget: documentBudget,
   fields: { config: field('json', configSchema, { default: {}, queryable: false, write: configJson }) },
   joins: { application: { one: 'Application', field: 'applicationId' } },
   prepare: async ({ values }) => (values.config ? { config: withoutReserved(values.config) } : {}),

@@ -20,7 +20,7 @@ export type AppConfigServices = BaseServices & {
   readonly about: object
 }
 const operation = operationUsing<AppConfigServices>()
-const { path, bodyLimit } = appConfig
+const { path, bodyLimit, budget } = appConfig
 const storeIn = (services: AppConfigServices) => ({ resource: appConfig, services })
 const withAbout = (config: object, { about }: AppConfigServices): object => ({ ...config, svc: about })
 const listRecords = crudOperations(appConfig).find(({ id }) => id === 'appconfig.list')?.handle
@@ -69,6 +69,7 @@ const wholeOperations: readonly Operation<AppConfigServices>[] = [
     access: writes,
     body: configSchema,
     bodyLimit,
+    budget,
     success: whole,
     failures: [412],
     handle: ({ request, scope, services }, { body }) =>
@@ -83,6 +84,7 @@ const wholeOperations: readonly Operation<AppConfigServices>[] = [
     access: writes,
     body: configSchema,
     bodyLimit,
+    budget,
     success: whole,
     failures: [409, 412],
     async handle({ request, scope, services }, { body }) {
@@ -124,6 +126,7 @@ const keyOperations: readonly Operation<AppConfigServices>[] = [
     access: writes,
     body: freeValue('configBytes', { examples: [{ colour: '#2a6' }] }),
     bodyLimit,
+    budget,
     success: whole,
     failures: [412],
     async handle({ request, scope, services }, { params: { id }, body }) {

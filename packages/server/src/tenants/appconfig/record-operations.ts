@@ -32,6 +32,7 @@ const createRecord = operationUsing<BaseServices>()({
   access: { class: 'appconfig', level: 'write', id: (_, caller) => caller.applicationId },
   body: createSchema(appConfig),
   bodyLimit: appConfig.bodyLimit,
+  budget: appConfig.budget,
   success: { status: 201, description: 'The record', schema: outputSchema(appConfig) },
   async handle({ caller, scope, services }, { body }) {
     const input = body as Entity

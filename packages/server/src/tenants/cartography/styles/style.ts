@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { freeObject } from '../../../api/http/input/bounded-schemas.ts'
 import { type BaseServices, defineResource, field } from '../../../api/resource/resource.ts'
 import { standardOperations } from '../../../api/resource/standard-operations.ts'
+import { documentBudget } from '../../../kernel/json/json-budget.ts'
 import type { StyleCheck } from './style-check.ts'
 import { checkStyleSize } from './style-size.ts'
 
@@ -23,6 +24,7 @@ export const style = defineResource<StyleServices>({
   title: 'Style',
   acl: 'styles',
   bodyLimit: 4 * 1024 * 1024,
+  budget: documentBudget,
   example,
   fields: {
     name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
