@@ -18,11 +18,14 @@ const maxTurnMs = 100
 /** CPU time grows by this where other processes use the same cores and their caches, as in a run of all tests. */
 const sharedCores = 2.5
 const maxGrownBytes = 300_000_000
-/** Where a body goes deepest: all shapes, and before the others, which get one by chance that differs with the seed. */
+/** All shapes at all places, and more clients: for a run of everything. A usual one looks at a part that differs with the seed. */
+const isWholeRun = process.env.TEST_ALL !== undefined
+/** Where a body goes deepest: several shapes, and before the others, which get one. */
 const deepest =
   /^(datasets\.queryAdvanced( (attributes|order|where|nearest).*)?|datasets\.insertRows.*|ogc\.createItem|styles\.create style.*|mcp query_dataset (attributes|where).*)$/
-/** How many of the others a usual run looks at. */
-const shareOfOthers = 0.25
+/** What a usual run looks at: so many shapes where bodies go deepest, and this share of the other places. */
+const shapesOfDeepest = 3
+const shareOfOthers = 0.08
 /** Of which the test of memory takes some. */
 const isLarge = ({ bytes }: Placement): boolean => bytes > 4_000_000
 /** The rest is left out where a busy machine takes longer: the next seed begins with others. */
@@ -54,11 +57,7 @@ before(async () => {
     chance: random(),
   }))
   bodies = all
-    // The others in full in a run of everything, and in parts that differ with the seed otherwise.
-    .filter(
-      ({ rank, chance, placement }) =>
-        rank === 0 || isLarge(placement) || process.env.TEST_ALL || chance < shareOfOthers,
-    )
+    .filter(({ rank, chance }) => rank === 0 || isWholeRun || chance < shareOfOthers)
     .toSorted((a, b) => a.rank - b.rank || a.chance - b.chance)
     .flatMap(({ placement }) => bodiesAt(placement, random))
 })
@@ -95,9 +94,13 @@ async function allPlacements(): Promise<Placement[]> {
 }
 
 function bodiesAt(placement: Placement, random: () => number): Body[] {
-  const names = Object.keys(shapes) as ValueShape[]
   const isWhole = !placement.name.includes(' ')
-  const chosen = deepest.test(placement.name) ? names : [names[Math.floor(random() * names.length)] as ValueShape]
+  const names = (Object.keys(shapes) as ValueShape[])
+    .map((name) => ({ name, chance: random() }))
+    .toSorted((a, b) => a.chance - b.chance)
+    .map(({ name }) => name)
+  const many = isWholeRun ? names.length : shapesOfDeepest
+  const chosen = names.slice(0, deepest.test(placement.name) ? many : 1)
   const allowed = chosen.map((shape) => ({ shape, room: allowedRoom(placement.bytes, placement.values) }))
   const beyond = isWhole ? chosen.map((shape) => ({ shape, room: anyRoom(placement.bytes) })) : []
   return [...allowed, ...beyond].map(({ shape, room }) => ({
@@ -150,7 +153,7 @@ describe('the largest bodies in every shape, for each operation and each tool', 
   }
 
   test('sent by four clients at once they delay the event loop by less than 100 ms', async (t) => {
-    for (const body of costliest(5)) {
+    for (const body of costliest(isWholeRun ? 5 : 2)) {
       const text = body.text()
       const round = () => Promise.all(Array.from({ length: 4 }, () => ask(body.placement, text)))
       const turns: number[] = []
@@ -163,10 +166,11 @@ describe('the largest bodies in every shape, for each operation and each tool', 
 
   test('sent by six clients at once they take less than 300 MB of memory', async (t) => {
     const largest = bodies.filter(({ placement }) => isLarge(placement))
-    for (const body of [...costliest(3), ...largest.slice(0, 3)]) {
+    const [most, times] = isWholeRun ? [3, 3] : [1, 2]
+    for (const body of [...costliest(most), ...largest.slice(0, most)]) {
       const text = body.text()
       const client = async () => {
-        for (let n = 0; n < 3; n++) await ask(body.placement, text)
+        for (let n = 0; n < times; n++) await ask(body.placement, text)
       }
       const { grownBytes } = await server.measure(() => Promise.all(Array.from({ length: 6 }, client)))
       t.diagnostic(`${body.name}: ${Math.round(grownBytes / 1e6)} MB`)

@@ -25,20 +25,21 @@ export const anyRoom = (bytes: number): ValueBudget => ({
   depth: bytes / 2,
 })
 
-/** As many parts, with commas between, as there is room for. */
-function filled(bytes: number, most: number, part: (n: number) => string): string {
-  const parts: string[] = []
-  for (let left = bytes, n = 0; n < most; n++) {
+/** As many parts, with commas between, as there is room for. Each is `part`, which is repeated, or made of its number. */
+function filled(bytes: number, most: number, part: string | ((n: number) => string)): string {
+  if (typeof part === 'string')
+    return `${part},`.repeat(Math.min(most, Math.floor(bytes / (part.length + 1)))).slice(0, -1)
+  let text = ''
+  for (let n = 0; n < most; n++) {
     const next = part(n)
-    left -= next.length + 1
-    if (left < 0) break
-    parts.push(next)
+    if (text.length + next.length + 1 > bytes) break
+    text += `${next},`
   }
-  return parts.join()
+  return text.slice(0, -1)
 }
 
-const list = ({ bytes, values }: ValueBudget, item: (n: number) => string, valuesOfItem = 1): string =>
-  `[${filled(bytes, values / valuesOfItem, item)}]`
+const list = ({ bytes, values }: ValueBudget, item: string | ((n: number) => string), valuesOfItem = 1): string =>
+  `[${filled(bytes, Math.floor(values / valuesOfItem), item)}]`
 
 const object = ({ bytes, values, keys }: ValueBudget, key: (n: number) => string): string =>
   `{${filled(bytes, Math.min(values, keys), (n) => `"${key(n)}":0`)}}`
@@ -46,16 +47,16 @@ const object = ({ bytes, values, keys }: ValueBudget, key: (n: number) => string
 const chain = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 
 export const shapes = {
-  emptyLists: (room: ValueBudget) => list(room, () => '[]'),
-  emptyObjects: (room: ValueBudget) => list(room, () => '{}'),
-  numbers: (room: ValueBudget) => list(room, (n) => String(n % 10)),
+  emptyLists: (room: ValueBudget) => list(room, '[]'),
+  emptyObjects: (room: ValueBudget) => list(room, '{}'),
+  numbers: (room: ValueBudget) => list(room, '7'),
   shortTexts: (room: ValueBudget) => list(room, (n) => `"${n.toString(36)}"`),
-  escapes: (room: ValueBudget) => list(room, () => '"\\u0041\\n"'),
+  escapes: (room: ValueBudget) => list(room, '"\\u0041\\n"'),
   longKeys: (room: ValueBudget) => object(room, (n) => String(n).padStart(limits.keyBytes.value, 'k')),
   shortKeys: (room: ValueBudget) => object(room, (n) => n.toString(36)),
   deep: (room: ValueBudget) => {
     const depth = Math.min(room.depth, room.bytes / 2 - 4)
-    return list(room, () => chain(depth), depth)
+    return list(room, chain(depth), depth)
   },
   hugeText: ({ bytes }: ValueBudget) => `"${'x'.repeat(bytes)}"`,
 } as const
