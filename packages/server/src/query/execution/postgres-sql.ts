@@ -15,8 +15,11 @@ export const postgresSql: SqlDialect = {
   sortKey,
   canGroup: () => true,
   aggregate,
-  distance: (attribute, { distanceTo, isRough }) =>
-    distanceTo && (isRough ? roughDistanceSql : distanceSql)(attribute, column(attribute), distanceTo),
+  distance: (attribute, { distanceTo, roughTo }) =>
+    distanceTo &&
+    (roughTo
+      ? roughDistanceSql(attribute, column(attribute), distanceTo, roughTo)
+      : distanceSql(attribute, column(attribute), distanceTo)),
   sample: (sample, isTable) =>
     isTable ? { from: tableSample(sample), where: raw('') } : { from: raw(''), where: sql` AND ${rowSample(sample)}` },
 }

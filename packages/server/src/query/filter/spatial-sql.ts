@@ -1,8 +1,9 @@
 // Spatial predicates and distances in PostGIS.
 import { joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
-import { boxesAround } from '../geometry/bounding-box.ts'
+import { boxesAround, slicesAround } from '../geometry/bounding-box.ts'
 import { type Box, extentOf, type Geometry, isBox, positionsOf } from '../geometry/geojson.ts'
 import type { SpatialRelation } from '../geometry/relation/relation.ts'
+import type { PlaneImage } from '../plan/plan.ts'
 import type { Attribute } from '../values/attribute.ts'
 
 const wgs84 = 4326
@@ -84,7 +85,7 @@ export function dwithinSql(attribute: Attribute, column: Sql, geometry: Geometry
   if (attribute.geography) return measured
   const boxes = boxesAround(extent, distanceMetres)
   const conditions = [
-    overlapsBoxes(attribute, column, boxes),
+    overlapsBoxes(attribute, column, (isInDegrees(attribute) && slicesAround(extent, distanceMetres)) || boxes),
     nearOnPlaneSql(attribute, column, geometry, { extent, boxes }),
     measuredUnlessMet(attribute, column, geometry, { met: raw('true'), measured }),
   ]
@@ -101,14 +102,36 @@ export function distanceSql(attribute: Attribute, column: Sql, geometry: Geometr
   return measuredUnlessMet(attribute, column, geometry, { met: raw('0::float8'), measured })
 }
 
-/** A distance that only orders rows, roughly as `distanceSql` does, and that an index on the column serves. */
-export function roughDistanceSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
+/**
+ * A distance that only orders rows, roughly as `distanceSql` does, and that an index on the column serves. The plane of degrees ends at
+ * the antimeridian and the poles; an image of the operand stands where it is seen from the other side.
+ */
+export function roughDistanceSql(
+  attribute: Attribute,
+  column: Sql,
+  geometry: Geometry,
+  image: PlaneImage = 'itself',
+): Sql {
   const { srid = wgs84, geography } = attribute
   const extent = extentOf(positionsOf(geometry))
   if (geography) return sql`(${column}) <-> ${onEarth(geometry, extent)}`
-  const operand = fromGeoJson(geometry)
+  const operand = imageSql(fromGeoJson(geometry), image)
   if (!isLocal(srid, extent)) return sql`ST_Transform(${column}, ${integer(wgs84)}) <-> ${operand}`
   return sql`(${column}) <-> ${inSystem(srid, operand, segmented(operand, extent))}`
+}
+
+/** Columns whose plane is that of degrees, on which operands have images. */
+export const isInDegrees = ({ srid = wgs84, geography }: Attribute): boolean =>
+  !geography && (srid === wgs84 || srid === 0)
+
+function imageSql(operand: Sql, image: PlaneImage): Sql {
+  if (image === 'itself') return operand
+  if (image === 'east' || image === 'west')
+    return sql`ST_Translate(${operand}, ${float(image === 'east' ? 360 : -360)}, 0)`
+  const [, pole, side] = /^(north|south)(East|West)$/.exec(image) ?? []
+  // Behind a pole latitudes go down again, on the opposite meridian.
+  const [x, y] = [side === 'East' ? 180 : -180, pole === 'north' ? 180 : -180]
+  return sql`ST_Affine(${operand}, 1, 0, 0, -1, ${float(x)}, ${float(y)})`
 }
 
 const isPoint = ({ type }: Geometry): boolean => type === 'Point'

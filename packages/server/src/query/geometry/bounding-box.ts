@@ -32,6 +32,67 @@ function longitudeReach({ south, north }: Box, angle: number): number {
   return sine >= 1 ? 180 : Math.asin(sine) * degrees
 }
 
+/** Of longitude, and between the latitudes that are tried. */
+const sliceDegrees = 5
+const stepDegrees = 0.25
+
+/**
+ * Boxes that hold everything within the distance of the extent where that reaches over a pole, and one box would hold all longitudes:
+ * slices from pole to pole, each cut to the latitudes within reach. Undefined where it reaches no pole.
+ */
+export function slicesAround(extent: Box, distanceMetres: number): readonly Box[] | undefined {
+  const angle = distanceMetres / radiusMetres
+  if (longitudeReach(extent, angle) < 180) return undefined
+  const slices: Box[] = []
+  for (let west = -180; west < 180; west += sliceDegrees) {
+    const { south, north } = latitudesWithin(extent, angle, longitudeBetween(extent, west))
+    const last = slices.at(-1)
+    if (last && last.south === south && last.north === north)
+      slices[slices.length - 1] = { ...last, east: west + sliceDegrees }
+    else slices.push(box(west, south, west + sliceDegrees, north))
+  }
+  return slices
+}
+
+/** Between the extent and the slice, by the shorter way round the earth. */
+function longitudeBetween({ west, east }: Box, sliceWest: number): number {
+  const between = (turns: number) => Math.max(0, sliceWest + turns - east, west - (sliceWest + sliceDegrees + turns))
+  return Math.min(between(-360), between(0), between(360))
+}
+
+/** Where a meridian so far away is within the angle of the extent. A pole is, so what lies between two steps adjoins one that is. */
+function latitudesWithin(extent: Box, angle: number, longitude: number): { south: number; north: number } {
+  const [low, high] = [directionOf(extent.south), directionOf(extent.north)]
+  const nearestCosine = Math.cos(Math.min(angle, Math.PI))
+  const across = Math.cos(longitude / degrees)
+  let [south, north] = [90, -90]
+  for (const { latitude, sine, cosine } of latitudes) {
+    if (largestCosine(sine, cosine * across, low, high) < nearestCosine) continue
+    south = Math.min(south, latitude)
+    north = latitude
+  }
+  const margin = stepDegrees + bulgeDegrees
+  return { south: Math.max(-90, south - margin), north: Math.min(90, north + margin) }
+}
+
+type Direction = { readonly latitude: number; readonly sine: number; readonly cosine: number }
+
+const directionOf = (latitude: number): Direction => ({
+  latitude,
+  sine: Math.sin(latitude / degrees),
+  cosine: Math.cos(latitude / degrees),
+})
+
+const latitudes = Array.from({ length: 180 / stepDegrees + 1 }, (_, n) => directionOf(n * stepDegrees - 90))
+
+/** Of the angles to the latitudes from `low` to `high`: between them, where the cosine first grows and then falls. */
+function largestCosine(up: number, along: number, low: Direction, high: Direction): number {
+  const growsAtLow = up * low.cosine > along * low.sine
+  const fallsAtHigh = up * high.cosine < along * high.sine
+  if (growsAtLow && fallsAtHigh) return Math.hypot(up, along)
+  return Math.max(up * low.sine + along * low.cosine, up * high.sine + along * high.cosine)
+}
+
 const box = (west: number, south: number, east: number, north: number): Box => ({ west, south, east, north })
 
 export function boxesMeet(a: Box, b: Box): boolean {

@@ -10,6 +10,9 @@ import type { Attribute, Attributes, AttributeType } from '../values/attribute.t
 export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent', 'area', 'length'] as const
 export type Aggregate = (typeof aggregates)[number]
 
+/** Where on the plane of degrees a geometry stands: as it is, a turn round the earth further, or behind a pole. */
+export type PlaneImage = 'itself' | 'east' | 'west' | 'northEast' | 'northWest' | 'southEast' | 'southWest'
+
 /** One output column: an attribute, or an aggregate over a group. */
 export type PlanColumn = {
   readonly name: string
@@ -18,8 +21,8 @@ export type PlanColumn = {
   readonly isDistinct?: boolean
   /** Select the attribute's distance to this geometry, in metres, instead of the attribute. */
   readonly distanceTo?: Geometry
-  /** Of a distance: in no unit, and good only for finding rows that are near by an index. */
-  readonly isRough?: boolean
+  /** Of a distance: in no unit, to this image of the geometry, and good only for finding rows that are near by an index. */
+  readonly roughTo?: PlaneImage
   /** Select the attribute's sort key, which may differ from its displayed value. */
   readonly isSortKey?: boolean
   /** Added only to break ties: any stable order will do. */

@@ -4,7 +4,7 @@ import { rebindable, type Sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import type { Connection } from '../../../query/execution/connection.ts'
 import type { Dialect, DialectSubject, GeometryForm } from '../../../query/execution/dialect.ts'
-import { roughlyNearest, withinReach } from '../../../query/execution/nearest-reach.ts'
+import { boundNearest } from '../../../query/execution/nearest-reach.ts'
 import { type SplitPlan, splitPlan } from '../../../query/execution/plan-split.ts'
 import { planSql, type Relation } from '../../../query/execution/plan-sql.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
@@ -33,8 +33,8 @@ export async function answerInSql(
   if (rest) return answerRest(target, relation, dialect, { pushed, condition, rest }, shape, options)
   const run = (one: Plan, filter = splitPlan(one, dialect).condition): Promise<SourceRows> =>
     select(target.connection, { ...written({ relation, plan: one, shape, dialect, condition: filter }), options })
-  const nearby = roughlyNearest(plan)
-  return nearby ? run(withinReach(plan, await firstCells(await run(nearby)))) : run(plan, condition)
+  const bounded = await boundNearest(plan, async (one) => firstCells(await run(one)))
+  return bounded ? run(bounded) : run(plan, condition)
 }
 
 /** Of the rows of an answer with one column. */
