@@ -5,6 +5,9 @@ import type { SourceRow } from './json-rows.ts'
 
 type Field = string | null
 
+/** Five million columns, as many as an answer has room for, take ten seconds. */
+const maxColumns = 10_000
+
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
 /**
@@ -26,12 +29,19 @@ function parseRecords(body: Buffer): Field[][] {
       bom: true,
       skip_empty_lines: true,
       // As in our own CSV: an empty field is null, a quoted empty field is an empty text.
-      cast: (text, { quoting }) => (text === '' && !quoting ? null : text),
+      cast(text, { quoting, index }) {
+        if (index >= maxColumns) throw tooManyColumns()
+        return text === '' && !quoting ? null : text
+      },
     }) as unknown as Field[][]
   } catch (error) {
+    if (error instanceof ApiError) throw error
     throw new ApiError('upstream_failed', 'The answer of the source is not valid CSV.', { cause: error })
   }
 }
+
+const tooManyColumns = () =>
+  new ApiError('upstream_failed', `The answer of the source has more than ${maxColumns} columns, the limit.`)
 
 type Cast = (text: string) => unknown
 

@@ -89,3 +89,27 @@ test('a call ends at its time, and with its caller, who hears its own reason', a
   setTimeout(() => controller.abort(reason), 50)
   await assert.rejects(invokeLambda(source, { ...options, signal: controller.signal }), (error) => error === reason)
 })
+
+test('an answer without end is left at its limit', async () => {
+  let written = 0
+  const endless = createServer((_, response) => {
+    const more = (): void => {
+      while (!response.destroyed) {
+        written += 65_536
+        if (!response.write(' '.repeat(65_536))) return void response.once('drain', more)
+      }
+    }
+    response.on('error', () => undefined)
+    more()
+  })
+  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve))
+  const endpoint = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`
+  try {
+    const call = invokeLambda({ functionName: 'places', payload: { parameters: {} } }, { ...options, endpoint })
+    await assert.rejects(call, /larger than 10485760 bytes, the limit/)
+    assert.ok(written < 40_000_000, `${written} bytes`)
+  } finally {
+    endless.closeAllConnections()
+    endless.close()
+  }
+})

@@ -1,4 +1,5 @@
 // Calls AWS Lambda functions and reads their answers as rows.
+import { pipeline, Readable, Transform } from 'node:stream'
 import type { InvokeCommandOutput } from '@aws-sdk/client-lambda'
 import { ApiError, invalid } from '../../../kernel/errors.ts'
 import { isObject, jsonRows, parseExactJson, type SourceRow } from './json-rows.ts'
@@ -32,10 +33,7 @@ export async function invokeLambda(source: LambdaSource, options: LambdaOptions)
   const output = await invoke(source, options)
   // The function's error is not shown, because it may contain anything; its owner finds it in the function's log.
   if (output.FunctionError) throw new ApiError('upstream_failed', 'The function ended with an error.')
-  const payload = output.Payload ?? new Uint8Array()
-  if (payload.length > maxBytes)
-    throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes, the limit.`)
-  return payload
+  return output.Payload ?? new Uint8Array()
 }
 
 /** The rows of an answer: a list, a FeatureCollection, `{ rows }`, or any of these as an HTTP response object. */
@@ -53,6 +51,11 @@ async function invoke({ functionName, payload }: LambdaSource, options: LambdaOp
     ...(endpoint && { endpoint }),
     ...(credentials && { credentials }),
   })
+  // Inside of what reads the answer: the SDK would read one without end until the time is over.
+  client.middlewareStack.add((next) => async (request) => limitAnswer(await next(request)), {
+    step: 'deserialize',
+    priority: 'low',
+  })
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
     return await client.send(new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(payload) }), {
@@ -60,10 +63,31 @@ async function invoke({ functionName, payload }: LambdaSource, options: LambdaOp
     })
   } catch (error) {
     signal?.throwIfAborted()
+    if (error instanceof ApiError) throw error
     throw new ApiError('upstream_failed', 'The function could not be called.', { cause: error })
   } finally {
     client.destroy()
   }
+}
+
+function limitAnswer<Result extends { readonly response: unknown }>(result: Result): Result {
+  const response = result.response as { body?: unknown }
+  if (response.body instanceof Readable) response.body = limited(response.body)
+  return result
+}
+
+/** Ends with an error at the limit, and ends the connection with it. */
+function limited(body: Readable): Readable {
+  let bytes = 0
+  const counter = new Transform({
+    transform(chunk: Buffer, _, done) {
+      bytes += chunk.length
+      if (bytes > maxBytes)
+        done(new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes, the limit.`))
+      else done(null, chunk)
+    },
+  })
+  return pipeline(body, counter, () => undefined)
 }
 
 function answerRows(answer: unknown): SourceRow[] {
