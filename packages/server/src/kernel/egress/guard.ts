@@ -3,6 +3,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ApiError } from '../errors.ts'
+import { ChunkCollector } from './chunk-collector.ts'
 import { createDeniedAddresses, type DeniedServices, type Lookup } from './deny-list.ts'
 import { createPolicy, type PolicyOptions } from './policy.ts'
 import { downgraded, refusedAddress, unreachable } from './refusals.ts'
@@ -262,21 +263,21 @@ async function readResponse(
   maxBytes: number,
   { isEncodedWelcome = false, isCutWelcome = false }: EgressRequest,
 ) {
-  const chunks: Buffer[] = []
+  const collected = new ChunkCollector()
   let bytes = 0
   if (!isEncodedWelcome) await refuseEncoded(response)
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
     bytes += chunk.length
     // Leaving the loop destroys the body and with it the connection.
     if (bytes > maxBytes && isCutWelcome) {
-      chunks.push(chunk.subarray(0, maxBytes - bytes))
+      collected.add(chunk.subarray(0, maxBytes - bytes))
       break
     }
     if (bytes > maxBytes)
       throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes, the limit.`)
-    chunks.push(chunk)
+    collected.add(chunk)
   }
-  return { status: response.statusCode, headers: headersOf(response), body: Buffer.concat(chunks), url: url.href }
+  return { status: response.statusCode, headers: headersOf(response), body: collected.toBuffer(), url: url.href }
 }
 
 async function resolveGuarded(admit: Admit, { host, port }: EgressTarget): Promise<string> {
