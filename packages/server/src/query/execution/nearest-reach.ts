@@ -4,7 +4,8 @@ import { allOf, type Filter, not } from '../filter/filter-tree.ts'
 import { isInDegrees } from '../filter/spatial-sql.ts'
 import { boxesAround } from '../geometry/bounding-box.ts'
 import { extentOf, type Geometry, positionsOf } from '../geometry/geojson.ts'
-import type { Plan, PlanColumn, PlaneImage } from '../plan/plan.ts'
+import type { PlaneImage } from '../geometry/plane-image.ts'
+import type { Plan, PlanColumn } from '../plan/plan.ts'
 import type { Attribute } from '../values/attribute.ts'
 
 /** Whoever wants more rows than this wants most of them measured anyway. */

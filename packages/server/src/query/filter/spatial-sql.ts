@@ -2,8 +2,8 @@
 import { joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import { boxesAround, slicesAround } from '../geometry/bounding-box.ts'
 import { type Box, extentOf, type Geometry, isBox, positionsOf } from '../geometry/geojson.ts'
+import type { PlaneImage } from '../geometry/plane-image.ts'
 import type { SpatialRelation } from '../geometry/relation/relation.ts'
-import type { PlaneImage } from '../plan/plan.ts'
 import type { Attribute } from '../values/attribute.ts'
 
 const wgs84 = 4326

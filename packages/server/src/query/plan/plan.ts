@@ -5,13 +5,11 @@ import { unknownName } from '../../kernel/nearest-name.ts'
 import { parseFilterIn } from '../filter/filter-language.ts'
 import { allOf, type Filter } from '../filter/filter-tree.ts'
 import type { Geometry } from '../geometry/geojson.ts'
+import type { PlaneImage } from '../geometry/plane-image.ts'
 import type { Attribute, Attributes, AttributeType } from '../values/attribute.ts'
 
 export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent', 'area', 'length'] as const
 export type Aggregate = (typeof aggregates)[number]
-
-/** Where on the plane of degrees a geometry stands: as it is, a turn round the earth further, or behind a pole. */
-export type PlaneImage = 'itself' | 'east' | 'west' | 'northEast' | 'northWest' | 'southEast' | 'southWest'
 
 /** One output column: an attribute, or an aggregate over a group. */
 export type PlanColumn = {
