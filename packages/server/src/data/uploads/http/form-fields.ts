@@ -4,6 +4,7 @@ import { isUuid } from '../../../api/access/credentials.ts'
 import { boundedBy, uuidText } from '../../../api/http/input/bounded-schemas.ts'
 import { invalid } from '../../../kernel/errors.ts'
 import { unknownName } from '../../../kernel/nearest-name.ts'
+import { type ColumnType, columnTypes } from '../readers/table/table-rules.ts'
 import { encodingNamed, publicEncoding } from '../readers/text/code-pages.ts'
 import type { UploadFormFields } from '../record/upload.ts'
 
@@ -19,6 +20,9 @@ const srid = (description: string) =>
       { description },
     ),
   )
+
+const dateOrders = ['dmy', 'mdy', 'ymd'] as const
+const decimals = [',', '.'] as const
 
 /** The form, as OpenAPI describes it. */
 export const formSchema = Type.Object(
@@ -43,6 +47,30 @@ export const formSchema = Type.Object(
     sourceSrid: srid('The reference system of the coordinates, whatever the file says: 3067, EPSG:3067 or its URN'),
     targetSrid: srid('The reference system of the table; 4326 unless given'),
     layer: Type.Optional(Type.String({ maxLength: 255, description: 'Only this one of several' })),
+    geometry: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description:
+          'Of a table: none; a column of geometries or of pairs (`where`, `where:lat,lon`); two columns, longitude or easting first (`lon,lat`); or the sides of a box (`west,south,east,north`). Of other formats: none',
+        examples: ['lon,lat', 'latlng:lat,lon', 'none'],
+      }),
+    ),
+    types: Type.Optional(
+      Type.Record(Type.String({ maxLength: 1_000 }), Type.Enum([...columnTypes]), {
+        maxProperties: 1_000,
+        description: 'Of columns of a table, as JSON: the others are found by their values',
+        examples: [{ plz: 'string', seen: 'date' }],
+      }),
+    ),
+    dateOrder: Type.Optional(Type.Enum([...dateOrders], { description: 'Of dates such as 01.02.2024 in a table' })),
+    decimal: Type.Optional(Type.Enum([...decimals], { description: 'What stands before decimals in a table' })),
+    nulls: Type.Optional(
+      Type.Array(Type.String({ maxLength: 255 }), {
+        maxItems: 100,
+        description: 'Values of a table that stand for nothing; as JSON, or divided by commas',
+        examples: [['NULL', '-9999']],
+      }),
+    ),
     strict: Type.Optional(
       Type.Boolean({
         description: 'Fail at the first row that cannot be loaded, instead of skipping up to 1 % of them',
@@ -59,11 +87,12 @@ const lengths: Record<string, readonly [least: number, most: number]> = {
   description: [0, 10_000],
   attribution: [0, 2_000],
   layer: [0, 255],
+  geometry: [1, 1_000],
 }
 
 /** Parses the fields besides the file. An empty field counts as absent. */
 export function readFormFields(fields: Readonly<Record<string, string>>): UploadFormFields {
-  const read: Record<string, string | number | boolean> = {}
+  const read: Record<string, unknown> = {}
   for (const [name, text] of Object.entries(fields)) {
     if (!Object.hasOwn(formSchema.properties, name) || name === 'file') {
       throw invalid(
@@ -76,7 +105,7 @@ export function readFormFields(fields: Readonly<Record<string, string>>): Upload
   return read
 }
 
-function readField(name: string, text: string): string | number | boolean {
+function readField(name: string, text: string): unknown {
   if (text.includes('\0') || !text.isWellFormed()) throw invalid(`body/${name}`, 'must be valid Unicode without NUL')
   if (name === 'datasetId') {
     if (!isUuid(text)) throw invalid('body/datasetId', 'must be a UUID')
@@ -84,10 +113,78 @@ function readField(name: string, text: string): string | number | boolean {
   }
   if (name === 'encoding') return readEncoding(text)
   if (name === 'strict') return readBoolean(name, text)
+  if (name === 'types') return readTypes(text)
+  if (name === 'nulls') return readNulls(text)
+  if (name === 'dateOrder') return readChoice(name, text.toLowerCase(), dateOrders)
+  if (name === 'decimal') return readChoice(name, text, decimals)
   const bounds = lengths[name]
   if (!bounds) return readSrid(name, text)
   if (text.length > bounds[1]) throw invalid(`body/${name}`, `must not be longer than ${bounds[1]} characters`)
   return text
+}
+
+function readChoice(name: string, text: string, choices: readonly string[]): string {
+  if (choices.includes(text)) return text
+  throw invalid(`body/${name}`, `must be ${choices.map((choice) => JSON.stringify(choice)).join(' or ')}`)
+}
+
+function parseJson(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid(`body/${name}`, 'must be valid JSON')
+  }
+}
+
+/** Names that other parts of the API, databases and spreadsheets have for the same types. */
+const otherNames: Readonly<Record<string, ColumnType>> = {
+  text: 'string',
+  varchar: 'string',
+  int: 'integer',
+  bigint: 'integer',
+  float: 'number',
+  double: 'number',
+  decimal: 'number',
+  numeric: 'number',
+  bool: 'boolean',
+  timestamp: 'datetime',
+  timestamptz: 'datetime',
+  jsonb: 'json',
+}
+
+const maxTypes = 1_000
+
+function readTypes(text: string): Record<string, ColumnType> {
+  const value = parseJson('types', text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid('body/types', 'must be an object of JSON with the types of columns, such as {"plz": "string"}')
+  }
+  const entries = Object.entries(value)
+  if (entries.length > maxTypes) throw invalid('body/types', `must not name more than ${maxTypes} columns`)
+  return Object.fromEntries(entries.map(([column, type]) => [column, readType(column, type)]))
+}
+
+function readType(column: string, given: unknown): ColumnType {
+  const name = String(given).toLowerCase()
+  const type =
+    columnTypes.find((one) => one === name) ?? (Object.hasOwn(otherNames, name) ? otherNames[name] : undefined)
+  if (type) return type
+  throw invalid(
+    `body/types/${column.slice(0, 100)}`,
+    unknownName('a type of columns', String(given).slice(0, 40), columnTypes),
+  )
+}
+
+const maxNulls = 100
+
+/** A list of JSON, or texts with commas between them. */
+function readNulls(text: string): string[] {
+  const value = text.trimStart().startsWith('[') ? parseJson('nulls', text) : text.split(',')
+  const isList = Array.isArray(value) && value.every((one) => typeof one === 'string' && one.length <= 255)
+  if (!isList || value.length > maxNulls) {
+    throw invalid('body/nulls', `must be at most ${maxNulls} texts, such as ["NULL", "-9999"]`)
+  }
+  return value
 }
 
 const encodingExamples =

@@ -51,10 +51,15 @@ const columnTypes: Record<FieldType, string> = {
   uuid: 'uuid',
 }
 
-export type Srids = { readonly sourceSrid?: number; readonly targetSrid?: number }
+export type PlanOptions = {
+  readonly sourceSrid?: number
+  readonly targetSrid?: number
+  /** `none` leaves out what the file has. */
+  readonly geometry?: string | undefined
+}
 
 /** Plans the table of a layer. */
-export function planTable(layer: ScannedLayer, srids: Srids): TablePlan {
+export function planTable(layer: ScannedLayer, options: PlanOptions): TablePlan {
   const names = columnNames(layer.fields.map(({ name }) => name))
   const columns: PlannedColumn[] = [{ name: keyColumn, type: 'bigint' }]
   const encoded: EncodedColumn[] = [{ kind: 'fid' }]
@@ -64,8 +69,8 @@ export function planTable(layer: ScannedLayer, srids: Srids): TablePlan {
     columns.push({ name, type: columnTypes[field.type], ...original })
     encoded.push({ kind: 'field', field: index, type: field.type })
   }
-  if (layer.geometryTypes.size === 0) return { layer, columns, encoded }
-  const places = placesOf(layer, srids)
+  if (layer.geometryTypes.size === 0 || options.geometry === 'none') return { layer, columns, encoded }
+  const places = placesOf(layer, options)
   const { type, isMulti } = geometryColumnType(layer.geometryTypes)
   const named = `${type}${layer.hasZ ? 'Z' : ''}`
   columns.push({ name: geometryColumn, type: `geometry(${named},${places.source})` })
@@ -78,7 +83,7 @@ export function planTable(layer: ScannedLayer, srids: Srids): TablePlan {
  * The client's setting takes precedence over the file's. Without either, the coordinates must at least look like
  * degrees.
  */
-function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: Srids): Reprojection {
+function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: PlanOptions): Reprojection {
   if (sourceSrid !== undefined) return { source: sourceSrid, target: targetSrid }
   if (layer.srid !== undefined && layer.srid > 0) return { source: layer.srid, target: targetSrid }
   const srid = layer.wkt && sridOfText(layer.wkt)
@@ -87,7 +92,11 @@ function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: Srids)
   if (!looksLikeDegrees(layer.extent)) {
     throw new UploadFault(
       'srid_required',
-      'The file does not say in which reference system its coordinates are, and they are not degrees. Give it in the field sourceSrid.',
+      [
+        'The file does not say in which reference system its coordinates are, and they are not degrees.',
+        ...(layer.sridHint === undefined ? [] : [layer.sridHint]),
+        'Give it in the field sourceSrid; or, if they are no coordinates, give the field geometry: "none".',
+      ].join(' '),
       { layer: layer.name },
     )
   }

@@ -35,6 +35,9 @@ const declared = {
 /** What a file is, by its content. */
 export type FileFormat = keyof typeof declared
 
+/** What messages call a format. */
+export const titleOf = (format: FileFormat): string => (declared[format] as Declaration).title ?? format
+
 const formats: readonly Declaration[] = Object.values(declared)
 const titles = formats.flatMap(({ title }) => title ?? [])
 

@@ -51,7 +51,7 @@ test('files are known by their content, whatever they are called and compressed'
     assert.deepEqual(rows[0]?.values, { a: 'ä' })
     assert.equal(layer.name, 'my')
   }
-  assert.deepEqual((await read(gzipSync('x,y\n1,2\n'))).rows[0]?.geometry, point(1, 2))
+  assert.deepEqual((await read(gzipSync('lon,lat\n1,2\n'))).rows[0]?.geometry, point(1, 2))
 })
 
 test('what cannot be read has its code', async () => {

@@ -1,6 +1,7 @@
-import type { FileFormat } from './formats.ts'
+import { type FileFormat, titleOf } from './formats.ts'
 import { type OpenReader, type Reader, type ReaderOptions, ReadFault } from './reader.ts'
 import { sniff } from './sniff.ts'
+import { refuseTableRules } from './table/table-rules.ts'
 import { inUtf8 } from './text/text-encoding.ts'
 import { unsupported } from './unsupported-format.ts'
 import { gunzip } from './zip/gzip.ts'
@@ -17,6 +18,7 @@ const openers: Partial<Record<FileFormat, Open>> = {
       const { openJsonRecords } = await import('./json/records.ts')
       return openJsonRecords(text, records, { fileName, warnings, rules: options, signal })
     }
+    refuseTableRules(options, 'GeoJSON')
     const { openGeoJson } = await import('./geojson/geojson.ts')
     return openGeoJson(text, { fileName, warnings, rules: options })
   },
@@ -51,18 +53,22 @@ function byGdal(format: 'gml' | 'dxf' | 'mapinfo'): Open {
 export const openReader: OpenReader = async (file, options) => {
   const format = await sniff(file)
   if (format !== 'gzip') return openAs(format, file, options)
-  const unpacked = await gunzip(file, options)
+  const { file: unpacked, bytes } = await gunzip(file, options)
   const inner = await sniff(unpacked)
   if (inner === 'gzip' || inner === 'zip')
     throw new ReadFault('unsupported_format', 'Archives within archives are not supported. Unpack the inner one first.')
-  return openAs(inner, unpacked, options)
+  return { ...(await openAs(inner, unpacked, options)), unpackedBytes: bytes }
 }
 
 async function openAs(format: FileFormat, file: string, options: ReaderOptions): Promise<Reader> {
   const open = openers[format]
   if (!open) throw unread(format)
+  if (!tables.has(format)) refuseTableRules(options, titleOf(format))
   return open(file, options)
 }
+
+/** What may hold tables, whose columns the client may have a word on; an archive opens its files by these rules. */
+const tables: ReadonlySet<FileFormat> = new Set(['csv', 'xlsx', 'geojson', 'zip'])
 
 /** Formats that are known but have no reader of features. */
 function unread(format: FileFormat): ReadFault {

@@ -1,5 +1,6 @@
 import { GeometryFault } from '../../../query/geometry/geometry-fault.ts'
 import type { Extent, GeometryType } from '../../../query/geometry/geometry-type.ts'
+import type { TableRules } from './table/table-rules.ts'
 
 /** Why a file could not be read; told to the client in the upload's `error`. */
 export type UploadErrorCode =
@@ -27,9 +28,10 @@ export type UploadErrorCode =
   | 'worker_died'
   | 'read_timeout'
   | 'storage_full'
+  | 'field_mismatch'
 
-/** Where in the file a fault is: the ordinal of the feature and the line count from 1. */
-export type FilePosition = { feature?: number; line?: number; layer?: string }
+/** Where in the file a fault is: the ordinal of the feature and the line count from 1. `field` is one of the upload that does not fit. */
+export type FilePosition = { feature?: number; line?: number; layer?: string; field?: string }
 
 /** The file is at fault, for good: trying again does not help. */
 export class ReadFault extends Error {
@@ -82,6 +84,12 @@ export type ScannedLayer = {
   /** A file names its reference system by code or by its text (.prj), or not at all. */
   srid?: number
   wkt?: string
+  /** Which reference systems it may be, where it names none. */
+  sridHint?: string
+  /** Only the beginning was read. */
+  isPart?: boolean
+  /** Of a table: the columns that the geometry is read from. */
+  geometryColumns?: readonly string[]
   /** In the file's own coordinates. */
   extent?: Extent
   warnings: Warning[]
@@ -117,10 +125,15 @@ export type Reader = {
   guess(layer: string, options: PassOptions): Promise<ScannedLayer | undefined>
   /** The rows of a layer that was guessed. They end where the guess turns out wrong; the scan goes on, and is as good as any. */
   load(layer: string, columns: readonly EncodedColumn[], options: PassOptions): AsyncGenerator<Buffer, LoadResult>
+  /** Of a compressed file: how large it is, or its beginning where no more was wanted. */
+  readonly unpackedBytes?: number
   close(): Promise<void>
 }
 
-export type ReaderOptions = {
+/** Of a file that is compressed or in another encoding so much is unpacked where only its beginning is wanted. */
+export const sampleBytes = 32 * 1024 * 1024
+
+export type ReaderOptions = TableRules & {
   /** The client's name of the file: only names a layer, never decides the format. */
   fileName: string
   /** Private to this upload; whatever is unpacked lies there, and the caller removes it. */
@@ -132,6 +145,8 @@ export type ReaderOptions = {
   /** No row may be skipped. */
   strict?: boolean
   allowNativeGdal: boolean
+  /** Only the beginning is wanted: a large file need not be unpacked or looked through as a whole. */
+  isSample?: boolean
   /** Of the text in the file, whatever the file says; formats that are always in Unicode do not ask for it. */
   encoding?: string
   /** So many more bytes were unpacked or converted: whoever waits knows that something goes on. */

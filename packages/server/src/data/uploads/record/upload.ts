@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { defineResource, field } from '../../../api/resource/resource.ts'
 import { sql } from '../../../kernel/db/sql.ts'
+import type { TableRules } from '../readers/table/table-rules.ts'
 
 const statuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const
 
@@ -20,7 +21,7 @@ export type UploadFormFields = {
   readonly encoding?: string
   /** Fail instead of skipping rows. */
   readonly strict?: boolean
-}
+} & TableRules
 
 /** The outcome of one layer. */
 export type LayerResult = {
@@ -37,17 +38,18 @@ const count = Type.Integer({ minimum: 0 })
 const readOnly = { mode: 'readOnly' } as const
 const unsorted = { mode: 'readOnly', queryable: false } as const
 
-const errorSchema = Type.Object(
+export const errorSchema = Type.Object(
   {
     code: Type.Optional(Type.String()),
     message: Type.Optional(Type.String()),
     feature: Type.Optional(Type.Integer({ description: 'The number of the feature, from 1' })),
     line: Type.Optional(Type.Integer()),
     layer: Type.Optional(Type.String()),
+    field: Type.Optional(Type.String({ description: 'The field of the upload that does not fit the file' })),
   },
   { description: 'Empty until the upload has failed' },
 )
-const warningSchema = Type.Object({
+export const warningSchema = Type.Object({
   code: Type.String(),
   message: Type.String(),
   count: Type.Optional(Type.Integer({ description: 'The number of features it is true of' })),

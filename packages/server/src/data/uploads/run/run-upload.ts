@@ -32,6 +32,7 @@ import { type Publishable, publish } from '../publish/publish.ts'
 import type { FileSummary } from '../reader-process/reader-messages.ts'
 import type { ReaderProcess } from '../reader-process/reader-process.ts'
 import { ReadFault, type ScannedLayer, type Warning } from '../readers/reader.ts'
+import { tableRulesOf } from '../readers/table/table-rules.ts'
 import { createProgress, type UploadProgress } from '../record/progress.ts'
 import { UploadFault } from '../record/upload-fault.ts'
 import type { ClaimedUpload, LayerWarning } from '../record/upload-state.ts'
@@ -48,7 +49,7 @@ const maxLayers = 100
 const uploadDirectory = (directory: string, id: string): string => join(directory, 'uploads', id)
 export const sourceFile = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'source')
 /** Unpacked files; removed before another attempt. */
-const workDirectory = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'work')
+export const workDirectory = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'work')
 
 /** Loads a file and publishes its layers, or throws. */
 export async function runUpload(
@@ -69,7 +70,7 @@ export async function runUpload(
       fileName: upload.fileName,
       directory: work,
       allowNativeGdal: parts.allowNativeGdal,
-      ...chosen(upload.options),
+      ...readingOptions(upload.options),
     })
     if ('archive' in opened) await runArchive(parts, upload, file, opened.archive)
     else await runLayers(parts, upload, signal, run, reader, opened)
@@ -96,11 +97,12 @@ export async function removeUpload(
 }
 
 /** The client's settings for reading the file. */
-const chosen = ({ layer, encoding, sourceSrid, strict }: ClaimedUpload['options']) => ({
+export const readingOptions = ({ layer, encoding, sourceSrid, strict, ...rest }: ClaimedUpload['options']) => ({
   ...(layer !== undefined && { layer }),
   ...(encoding !== undefined && { encoding }),
   ...(sourceSrid !== undefined && { sourceSrid }),
   ...(strict !== undefined && { strict }),
+  ...tableRulesOf(rest),
 })
 
 /** The state of one upload in progress. */
@@ -205,7 +207,10 @@ async function findReplaced(
   return found
 }
 
-function chosenLayers(layers: readonly string[], { options }: ClaimedUpload): readonly string[] {
+export function chosenLayers(
+  layers: readonly string[],
+  { options }: Pick<ClaimedUpload, 'options'>,
+): readonly string[] {
   const { layer, datasetId } = options
   const shown = layers.slice(0, 20).map((name) => JSON.stringify(name))
   if (layer !== undefined) {

@@ -213,8 +213,11 @@ test('where no geometry is found but a column looks like one, a warning says wha
     ['name,lat,lon\nA,north,east\n', /geometry_not_found: .*"lat" and "lon".*"north"/],
     ['name,geometry\nA,somewhere\n', /geometry_not_found: .*"geometry".*"somewhere".*WKT/],
     ['id,remark\n1,POINT (1 2)\n2,POINT (3 4)\n3,none there\n', /"remark".*call the column "geometry"/],
-    ['a,b,c\nx,60.16991,24.93841\ny,60.45181,22.26661\n', /"b" and "c".*call them "lat" and "lon"/],
-    ['a;range\nx;60.17, 24.94\n', /"range" looks like pairs of coordinates.*call it "lat, lon"/],
+    ['a,b,c\nx,60.16991,24.93841\ny,60.45181,22.26661\n', /"b" and "c" may be coordinates.*the field geometry.*"b,c"/],
+    [
+      'a;range\nx;60.17, 24.94\n',
+      /"range" looks like pairs of coordinates.*the field geometry: "range:lat,lon" or "range:lon,lat"/,
+    ],
   ]
   for (const [content, expected] of cases) assert.match((await warningsOf(content)).join(), expected, content)
   assert.deepEqual(await warningsOf('name,size\nA,5\nB,7.5\n'), [])

@@ -4,17 +4,18 @@ import type { RowRules } from '../engine/impossible-rows.ts'
 import type { Reading } from '../engine/reading.ts'
 import { fieldsOf, kindsOfRecord, type SourceRecord, shapeOf, whereIs } from '../engine/records.ts'
 import { closeTextWindow, fillTextWindow, openTextWindow, shareRead } from '../engine/text-window.ts'
-import { kind, kindsOfText } from '../engine/type-inference.ts'
+import { kind, kindsOfText, kindsOfValue } from '../engine/type-inference.ts'
 import { layerNameOf, type Reader, type Warning } from '../reader.ts'
 import { layoutOfFile, type TableLayout } from '../table/layout.ts'
-import { createTable } from '../table/table.ts'
+import { createTable, type TabularLayer } from '../table/table.ts'
+import { isDateHeading, type TableRules } from '../table/table-rules.ts'
 import { createFastRow } from './fast.ts'
 import { longPiece, type RowBatch, type RowWindow, rowsOfPiece, shortPiece } from './rows.ts'
 
 type CsvOptions = {
   fileName: string
   warnings?: readonly Warning[]
-  rules?: RowRules
+  rules?: RowRules & TableRules
   window?: number
   /** Plain rows are read from their bytes. */
   isFast?: boolean
@@ -22,8 +23,8 @@ type CsvOptions = {
 
 /** CSV, TSV and their like in UTF-8. */
 export async function openCsv(file: string, options: CsvOptions): Promise<Reader> {
-  const layout = await layoutOfFile(file)
   const { fileName, rules = {} } = options
+  const layout = await layoutOfFile(file, rules)
   return createReader({
     format: 'csv',
     layers: [layerNameOf(fileName)],
@@ -39,11 +40,13 @@ const windowBytes = 256 * 1024
 function readCsv(file: string, layout: CsvLayout, options: CsvOptions): Reading {
   const { warnings = [], window: size = windowBytes, rules = {}, isFast = true } = options
   const { delimiter } = layout
-  const table = createTable(layout, { warnings, isStrict: rules.strict === true })
+  const table = createTable(layout, { warnings, isStrict: rules.strict === true, rules })
   const { coordinateNames, fields } = table
-  const kindsOf = (cell: unknown) => (typeof cell === 'string' ? kindsOfText(cell, delimiter !== ',') : kind.none)
+  const kindsOf = createKindsOf(table, rules, delimiter)
   const window: RowWindow = { ...openTextWindow(file, size), line: 1 }
-  const fast = !isFast ? undefined : createFastRow(window, table, delimiter, kindsOf)
+  // Values of a given type, and those that stand for nothing, are known by their text.
+  const isPlain = isFast && rules.types === undefined && rules.nulls === undefined
+  const fast = !isPlain ? undefined : createFastRow(window, table, delimiter, kindsOf)
   let [batch, at, skipped]: [RowBatch, number, number] = [{ rows: [], lines: [] }, -1, layout.skippedRows]
   let [pieceSize, pieceEnd] = [shortPiece, 0]
   /** Undefined for a row that was read from its bytes. */
@@ -82,14 +85,24 @@ function readCsv(file: string, layout: CsvLayout, options: CsvOptions): Reading 
     },
     kindsOf: (place, known) =>
       record ? kindsOfRecord(record.values[place], place, known, kindsOf) : (fast?.kindsOf(place, known) ?? kind.none),
-    write(rows, place, type) {
-      if (record) writeValue(rows, type, record.values[place])
-      else fast?.write(rows, place, type)
+    write(rows, place, type, local) {
+      if (record) writeValue(rows, type, record.values[place], local)
+      else fast?.write(rows, place, type, local)
     },
-    fields: (kinds) => fieldsOf(fields.names, kinds),
+    fields: (kinds) => fieldsOf(fields.names, kinds, table.typeOf),
     progress: () => shareRead(window),
     facts: table.facts,
     whereIs: (axis) => whereIs(record ?? fast?.place() ?? {}, coordinateNames?.[axis]),
     close: async () => closeTextWindow(window),
+  }
+}
+
+/** The kinds of a cell. One of a given type is no text any more. */
+function createKindsOf({ fields }: TabularLayer, { dateOrder, decimal }: TableRules, delimiter: string) {
+  const customs = { hasDecimalComma: delimiter !== ',', dateOrder, decimal }
+  const areDates = fields.names.map(isDateHeading)
+  return (cell: unknown, place: number): number => {
+    if (typeof cell !== 'string') return kindsOfValue(cell)
+    return cell === '' ? kind.none : kindsOfText(cell, customs, areDates[place])
   }
 }

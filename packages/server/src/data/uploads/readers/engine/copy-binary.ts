@@ -6,6 +6,7 @@ import {
   reserve,
 } from '../../../../query/geometry/encoding/byte-writer.ts'
 import type { FieldType } from '../reader.ts'
+import { type LocalFormat, plainValue } from './local-columns.ts'
 import { parseTemporal, type Temporal, temporalOfDate } from './temporal.ts'
 
 const chunkBytes = 256 * 1024
@@ -171,7 +172,9 @@ const writers: Record<FieldType, Write> = {
 }
 
 /** A value of JavaScript, or its text, as a field of this type. Nothing at all in a column of numbers or dates is null. */
-export function writeValue(writer: RowWriter, type: FieldType, value: unknown): void {
+export function writeValue(writer: RowWriter, type: FieldType, given: unknown, local?: LocalFormat): void {
+  const isWritten = typeof given === 'string' || (typeof given === 'number' && local?.of === 'date')
+  const value = local && isWritten ? plainValue(String(given), local) : given
   const isMissing = value === null || value === undefined || (value === '' && type !== 'text' && type !== 'json')
   if (isMissing) writeNull(writer)
   else writers[type](writer, value)

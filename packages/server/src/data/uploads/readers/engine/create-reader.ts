@@ -12,6 +12,7 @@ import {
   noteSkipped,
 } from './findings.ts'
 import { demandFewSkipped, isInDegrees, outsideDegrees, type RowFault, type RowRules } from './impossible-rows.ts'
+import type { LocalFormat } from './local-columns.ts'
 import type { Reading, ReadingOptions, RecordField, RecordShape } from './reading.ts'
 
 /** The layers of a file, each of which can be read any number of times. */
@@ -107,8 +108,10 @@ type LayerState = {
 
 const createState = (name: string): LayerState => ({ name, guessedLayer: undefined, isBounded: undefined })
 
-function learn(state: LayerState, { reading, findings, geometry }: Pass): GuessedLayer {
-  state.guessedLayer = guessLayer(state.name, reading, findings, geometry.closedRings)
+function learn(state: LayerState, pass: Pass): GuessedLayer {
+  const { reading, findings, geometry } = pass
+  const { closedRings } = geometry
+  state.guessedLayer = guessLayer(state.name, reading, findings, { closedRings, isPart: pass.isPart })
   return state.guessedLayer
 }
 
@@ -132,13 +135,15 @@ type Pass = {
   readonly findings: Findings
   readonly isBounded: boolean
   readonly rows: Rows | undefined
+  /** It ended before the layer did. */
+  isPart: boolean
 }
 
 type Rows = {
   readonly writer: RowWriter
   readonly guessedLayer: GuessedLayer
   /** Negative places are those of the key and the geometry. */
-  readonly columns: readonly { readonly place: number; readonly type: FieldType }[]
+  readonly columns: readonly { readonly place: number; readonly type: FieldType; readonly local?: LocalFormat }[]
   /** What was known has turned out wrong: nothing more is written. */
   isOver: boolean
 }
@@ -152,19 +157,23 @@ function createPass(
   wanted?: { columns: readonly EncodedColumn[]; guessedLayer: GuessedLayer },
 ): Pass {
   const geometry = createGeometryWriter(wanted?.columns.find((column) => column.kind === 'geometry'))
-  return { reading, geometry, findings, isBounded, rows: wanted && createRows(wanted.columns, wanted.guessedLayer) }
+  const rows = wanted && createRows(wanted.columns, wanted.guessedLayer)
+  return { reading, geometry, findings, isBounded, rows, isPart: false }
 }
 
 function createRows(wanted: readonly EncodedColumn[], guessedLayer: GuessedLayer): Rows {
   const columns = wanted.map((column) =>
     column.kind === 'field'
-      ? { place: placeOf(guessedLayer.fields, column.field), type: column.type }
+      ? { ...placeOf(guessedLayer.fields, column.field), type: column.type }
       : { place: special[column.kind], type: 'binary' as const },
   )
   return { writer: createRowWriter(), guessedLayer, columns, isOver: false }
 }
 
-const placeOf = (fields: readonly RecordField[], index: number): number => fields[index]?.place ?? special.none
+function placeOf(fields: readonly RecordField[], index: number): Pick<RecordField, 'place' | 'local'> {
+  const { place = special.none, local } = fields[index] ?? {}
+  return local ? { place, local } : { place }
+}
 
 /** Reads the layer, or as much as a guess needs; yields the rows, where any are wanted. */
 async function* chunksOf(pass: Pass, options: PassOptions, isGuess = false): AsyncGenerator<Buffer> {
@@ -198,7 +207,10 @@ async function* readAll(pass: Pass, options: PassOptions, isEnough: () => boolea
     takeRecord(pass, shape)
     const chunk = writer && takeChunk(writer)
     if (chunk) yield chunk
-    if (isEnough()) break
+    if (isEnough()) {
+      pass.isPart = true
+      break
+    }
   }
 }
 
@@ -249,8 +261,8 @@ function writeRow(
 ): void {
   beginRow(writer, columns.length)
   for (let index = 0; index < columns.length; index++) {
-    const { place, type } = columns[index] as Rows['columns'][number]
-    if (place >= 0) reading.write(writer, place, type)
+    const { place, type, local } = columns[index] as Rows['columns'][number]
+    if (place >= 0) reading.write(writer, place, type, local)
     else if (place === special.fid) writeInt8(writer, ordinal)
     else if (place === special.geometry && geometry) writePart(writer, geometry, 0, geometry.length)
     else writeNull(writer)

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type GeometryWriter, widenExtent } from '../../../../query/geometry/encoding/ewkb-writer.ts'
 import type { Extent, GeometryType } from '../../../../query/geometry/geometry-type.ts'
 import { maxFields, type ScannedLayer, type Warning } from '../reader.ts'
 import { createSkippedRows, type RowFault, type SkippedRows, skippedWarnings, skipRow } from './impossible-rows.ts'
+import { localWarnings } from './local-columns.ts'
 import type { LayerFacts, Reading, RecordField, RecordShape } from './reading.ts'
 
 /** What is known of the records read so far. */
@@ -88,9 +90,14 @@ export type GuessedLayer = {
   readonly layer: ScannedLayer
 }
 
-export function guessLayer(name: string, reading: Reading, findings: Findings, closedRings: number): GuessedLayer {
+export function guessLayer(
+  name: string,
+  reading: Reading,
+  findings: Findings,
+  { closedRings, isPart }: { readonly closedRings: number; readonly isPart: boolean },
+): GuessedLayer {
   const facts = reading.facts()
-  const { srid, wkt, warnings, isFlat = false } = facts
+  const { srid, wkt, sridHint, geometryColumns, warnings, isFlat = false } = facts
   const fields = reading.fields(findings.kinds)
   const layer: ScannedLayer = {
     name,
@@ -100,8 +107,16 @@ export function guessLayer(name: string, reading: Reading, findings: Findings, c
     hasZ: findings.hasZ && !isFlat,
     ...(srid === undefined ? {} : { srid }),
     ...(wkt === undefined ? {} : { wkt }),
+    ...(sridHint === undefined ? {} : { sridHint }),
+    ...(geometryColumns && { geometryColumns }),
+    ...(isPart && { isPart }),
     ...(findings.extent ? { extent: findings.extent } : {}),
-    warnings: [...warnings, ...skippedWarnings(findings.skipped), ...warningsOf(findings, closedRings)],
+    warnings: [
+      ...warnings,
+      ...localWarnings(fields),
+      ...skippedWarnings(findings.skipped),
+      ...warningsOf(findings, closedRings),
+    ],
   }
   return { findings, facts, fields, layer }
 }
@@ -126,7 +141,12 @@ function warningsOf({ invalid, missingCount, types }: Findings, closedRings: num
 export function isStill(before: GuessedLayer, now: Findings, reading: Reading): boolean {
   if (now.types.size !== before.findings.types.size || now.hasZ !== before.findings.hasZ) return false
   const fields = reading.fields(now.kinds)
-  return fields.length <= before.fields.length && fields.every(({ place, type }) => typeAt(before, place) === type)
+  return (
+    fields.length <= before.fields.length && fields.every((field) => isSameField(fieldAt(before, field.place), field))
+  )
 }
 
-const typeAt = ({ fields }: GuessedLayer, wanted: number) => fields.find(({ place }) => place === wanted)?.type
+const fieldAt = ({ fields }: GuessedLayer, wanted: number) => fields.find(({ place }) => place === wanted)
+
+const isSameField = (before: RecordField | undefined, { type, local }: RecordField): boolean =>
+  before?.type === type && isDeepStrictEqual(before.local, local)

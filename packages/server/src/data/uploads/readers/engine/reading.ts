@@ -3,6 +3,7 @@ import type { GeometryType } from '../../../../query/geometry/geometry-type.ts'
 import type { FieldType, Warning } from '../reader.ts'
 import type { RowWriter } from './copy-binary.ts'
 import type { RowFault } from './impossible-rows.ts'
+import type { LocalColumn, LocalFormat } from './local-columns.ts'
 
 /**
  * What a format gives: one reading of one layer, record after record. The engine does the rest: it scans, guesses, loads and
@@ -20,7 +21,7 @@ export type Reading = {
   /** The kinds of a value of the record, as bits of `kind`; 0 for null. What is known of the place may make it cheaper. */
   kindsOf(place: number, seen: number): number
   /** Writes a value of the record as a field of this type. */
-  write(rows: RowWriter, place: number, type: FieldType): void
+  write(rows: RowWriter, place: number, type: FieldType, local?: LocalFormat): void
   /** The fields, by the kinds of values that were found at each place. */
   fields(kinds: ArrayLike<number>): readonly RecordField[]
   /** From 0 to 1. */
@@ -31,7 +32,7 @@ export type Reading = {
   close?(): Promise<void>
 }
 
-export type RecordField = { readonly name: string; readonly place: number; readonly type: FieldType }
+export type RecordField = LocalColumn & { readonly name: string; readonly place: number }
 
 /** The type of a geometry, `invalid` for one that cannot be loaded, or what is wrong with a record that is not loaded. */
 export type RecordShape = GeometryType | 'missing' | 'invalid' | RowFault
@@ -41,6 +42,10 @@ export type LayerFacts = {
   readonly srid?: number | undefined
   readonly wkt?: string | undefined
   readonly warnings: readonly Warning[]
+  /** What to give as `sourceSrid`, where the file does not say it and its coordinates are no degrees. */
+  readonly sridHint?: string | undefined
+  /** Of a table: the columns that the geometry is read from. */
+  readonly geometryColumns?: readonly string[] | undefined
   /** Heights are left out. */
   readonly isFlat?: boolean
   /** Of the text: rows that were written for another one are wrong. */

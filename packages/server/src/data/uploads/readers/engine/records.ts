@@ -1,11 +1,11 @@
 import type { GeometryWriter } from '../../../../query/geometry/encoding/ewkb-writer.ts'
 import { type LooseGeometry, writeGeometry } from '../../../../query/geometry/encoding/geojson-ewkb.ts'
-import type { FieldType } from '../reader.ts'
-import { type RowWriter, writeValue } from './copy-binary.ts'
+import { writeValue } from './copy-binary.ts'
 import { featureIdKey, featureIdName } from './feature-ids.ts'
 import type { RowFault } from './impossible-rows.ts'
+import { columnOf, type LocalColumn } from './local-columns.ts'
 import type { LayerFacts, Reading, RecordField, RecordShape } from './reading.ts'
-import { type FieldList, fieldTypeOf, kind } from './type-inference.ts'
+import { type FieldList, kind } from './type-inference.ts'
 
 /** One record as values of JavaScript, by field; `geometry` is null where there is none, 'invalid' where it cannot be read. */
 export type SourceRecord = {
@@ -29,6 +29,8 @@ export type RecordSource = {
   /** The kinds of a value of a field, as bits of `kind`. */
   kindsOf(value: unknown, field: number): number
   facts(): LayerFacts
+  /** The type of a field by the kinds of its values; that of its name wins where the client gave one. */
+  typeOf?(kinds: number, name: string): LocalColumn
   /** The columns that coordinates are read from, where there are any. */
   coordinateNames?: { x: string; y: string }
 }
@@ -57,8 +59,8 @@ export function readRecords(source: RecordSource): Reading {
       return true
     },
     kindsOf: (place, known) => kindsOfRecord(record.values[place], place, known, source.kindsOf),
-    write: (rows: RowWriter, place: number, type: FieldType) => writeValue(rows, type, record.values[place]),
-    fields: (kinds) => fieldsOf(fields.names, kinds),
+    write: (rows, place, type, local) => writeValue(rows, type, record.values[place], local),
+    fields: (kinds) => fieldsOf(fields.names, kinds, source.typeOf),
     progress: () => batch.fraction,
     facts: source.facts,
     whereIs: (axis) => whereIs(record, source.coordinateNames?.[axis]),
@@ -94,10 +96,14 @@ export function kindsOfRecord(value: unknown, place: number, known: number, kind
 }
 
 /** Fields by their names, one at each place, of the narrowest type for their values. */
-export function fieldsOf(names: readonly string[], kinds: ArrayLike<number>): RecordField[] {
+export function fieldsOf(
+  names: readonly string[],
+  kinds: ArrayLike<number>,
+  typeOf: RecordSource['typeOf'] = (bits) => columnOf(bits),
+): RecordField[] {
   return names.map((name, place) => ({
     name: name === featureIdKey ? featureIdName(names) : name,
     place,
-    type: fieldTypeOf(kinds[place] ?? 0),
+    ...typeOf(kinds[place] ?? 0, name),
   }))
 }

@@ -1,4 +1,5 @@
 import { minus, nine, slash, zero } from '../../../../query/geometry/encoding/character-codes.ts'
+
 /** A date or time of ISO 8601 (or with slashes, as GDAL writes), counted as PostgreSQL does: from 2000-01-01. */
 export type Temporal =
   | { kind: 'date'; days: number }
@@ -50,7 +51,7 @@ function parseTime(text: string): Temporal | undefined {
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /** Days since 2000-01-01 in the calendar of PostgreSQL, which goes back to year 1. */
-function daysOf(year: number, month: number, day: number): number | undefined {
+export function daysOf(year: number, month: number, day: number): number | undefined {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   const length = month === 2 && isLeap ? 29 : (monthDays[month - 1] ?? 0)
   if (year === 0 || day === 0 || day > length) return undefined
@@ -84,7 +85,7 @@ function digitsIn(bytes: Uint8Array, start: number, count: number): number {
   return value
 }
 
-function microsOf(hour: string, minute: string, second: string, fraction: string): number | undefined {
+export function microsOf(hour: string, minute: string, second: string, fraction: string): number | undefined {
   const [hours, minutes, seconds] = [Number(hour), Number(minute), Number(second)]
   if (hours > 23 || minutes > 59 || seconds > 59) return undefined
   return ((hours * 60 + minutes) * 60 + seconds) * 1e6 + Number(fraction.padEnd(6, '0'))

@@ -1,5 +1,7 @@
 import { minus, nine, period, zero } from '../../../../query/geometry/encoding/character-codes.ts'
 import { type FieldType, maxFields, ReadFault } from '../reader.ts'
+import { type DateOrder, readCompactDate, readLocalDate } from './local-dates.ts'
+import { type DecimalMark, plainDigits, readYesOrNo } from './local-numbers.ts'
 import { parseTemporal } from './temporal.ts'
 
 /** The kinds of values seen in a field, as bits: the order they are seen in does not matter, nor how often. */
@@ -21,7 +23,36 @@ export const kind = {
   time: 1024,
   text: 2048,
   json: 4096,
+  /** 46.951: three decimals, or thousands. */
+  pointThree: 1 << 13,
+  /** 46,951: three decimals, or thousands. */
+  commaThree: 1 << 14,
+  /** Groups of thousands that leave only a point for decimals: 1,234.5 or 1,234,567. */
+  groupPoint: 1 << 15,
+  /** Groups of thousands that leave only a comma for decimals: 1.234,5 or 1.234.567. */
+  groupComma: 1 << 16,
+  /** Groups of thousands that leave both: 1'234. */
+  groupOnly: 1 << 17,
+  /** A number in groups has decimals. */
+  fraction: 1 << 18,
+  /** 31.01.2024 */
+  dayFirst: 1 << 19,
+  /** 01/31/2024 */
+  monthFirst: 1 << 20,
+  /** 01.02.2024 */
+  dayOrMonth: 1 << 21,
+  /** "Jan 31 2024", or a date in the order that the client gave. */
+  sureDate: 1 << 22,
+  /** 20240131 in a column that is called a date. */
+  compactDate: 1 << 23,
+  /** A date that is not of ISO 8601 has a time. */
+  localTime: 1 << 24,
+  yes: 1 << 25,
+  no: 1 << 26,
 } as const
+
+/** Kinds of values that people write, and computers do not. */
+export const localKinds = 0x7ffffff & ~0x1fff
 
 const { int4, int8, huge, inexact, float, comma } = kind
 
@@ -76,13 +107,40 @@ const numberText = /^-?(0|[1-9]\d*)(?:([.,])\d+)?(?:[eE][+-]?\d{1,3})?$/
 /** GDAL writes decimals below 1 without the zero in some formats. */
 const bareFraction = /^-?\.\d+$/
 
+/** How cells are read. */
+export type CellCustoms = {
+  /** A comma may stand before decimals. */
+  readonly hasDecimalComma?: boolean
+  readonly dateOrder?: DateOrder | undefined
+  readonly decimal?: DecimalMark | undefined
+}
+
 /** The kinds of a cell of CSV and its like, where all is text; an empty one says nothing. `007` and `+5` stay text. */
-export function kindsOfText(text: string, hasDecimalComma = false): number {
+export function kindsOfText(text: string, customs: CellCustoms = {}, isDateColumn = false): number {
   if (text === '') return kind.none
   const first = text.charCodeAt(0)
-  if (isDigit(first) || first === minus || first === period) return kindsOfNumberText(text, hasDecimalComma)
-  return text.length <= 5 && /^(true|false)$/i.test(text) ? kind.boolean : kind.text
+  if (isDigit(first) || first === minus || first === period) {
+    if (isDateColumn && readCompactDate(text)) return kind.compactDate
+    return kindsOfNumberText(text, customs)
+  }
+  return text.length <= 5 && /^(true|false)$/i.test(text) ? kind.boolean : kindsOfWords(text, customs)
 }
+
+/** The kinds of a text that may be a date or a truth by the customs of some country. */
+export function kindsOfWords(text: string, { dateOrder }: CellCustoms): number {
+  const truth = readYesOrNo(text)
+  if (truth !== undefined) return truth ? kind.yes : kind.no
+  const date = /\d/.test(text) ? readLocalDate(text, dateOrder) : undefined
+  if (!date) return kind.text
+  return dateKinds[date.order] | (date.temporal.kind === 'timestamp' ? kind.localTime : 0)
+}
+
+const dateKinds = {
+  dmy: kind.dayFirst,
+  mdy: kind.monthFirst,
+  either: kind.dayOrMonth,
+  sure: kind.sureDate,
+} as const
 
 /** The kinds of a short plain number: digits, and maybe a point with digits behind it. Nothing when it is not one. */
 function kindsOfPlainNumber(text: string): number {
@@ -95,18 +153,45 @@ function kindsOfPlainNumber(text: string): number {
   const point = at++
   if (text.charCodeAt(point) !== period) return kind.none
   while (isDigit(text.charCodeAt(at))) at++
-  return at === text.length && at > point + 1 && at < 30 ? float : kind.none
+  if (at !== text.length || at <= point + 1 || at >= 30) return kind.none
+  return mayBeThousands(point - start, at - point - 1, text.charCodeAt(start)) ? kind.pointThree : float
 }
 
-function kindsOfNumberText(text: string, hasDecimalComma: boolean): number {
+/** Whether a number of so many digits before and behind a point or comma may be thousands: 46.951, but not 0.951 or 1234.567. */
+export const mayBeThousands = (whole: number, behind: number, first: number): boolean =>
+  behind === 3 && whole <= 3 && first !== zero
+
+function kindsOfNumberText(text: string, customs: CellCustoms): number {
   const plain = kindsOfPlainNumber(text)
   if (plain !== kind.none) return plain
   const match = numberText.exec(text)
-  if (!match) return bareFraction.test(text) ? float : kindsOfString(text)
-  if (match[2] === ',') return hasDecimalComma ? comma : kind.text
+  if (!match) return bareFraction.test(text) ? float : kindsOfLocalNumber(text, customs)
+  if (match[2] === ',') return kindsOfComma(text, customs)
   if (match[2] === undefined && match[0].length === (match[1]?.length ?? 0) + (text[0] === '-' ? 1 : 0))
     return kindsOfInteger(text)
   return Number.isFinite(Number(text)) ? float : kind.text
+}
+
+/** A comma parts the columns of most files: there 1,5 may be a list. */
+function kindsOfComma(text: string, { hasDecimalComma = false, decimal }: CellCustoms): number {
+  const [whole = '', behind = ''] = text.replace('-', '').split(',')
+  const isThousands = mayBeThousands(whole.length, behind.length, whole.charCodeAt(0))
+  if (isThousands && (decimal !== undefined || !hasDecimalComma)) return kind.commaThree
+  return hasDecimalComma || decimal === ',' ? comma : kind.text
+}
+
+function kindsOfLocalNumber(text: string, customs: CellCustoms): number {
+  const [byPoint, byComma] = [plainDigits(text, '.'), plainDigits(text, ',')]
+  const digits = byPoint ?? byComma
+  // Digits in no groups are a number that begins with a zero, or one with a sign.
+  if (digits === undefined || /^-?\d+([.,]\d+)?$/.test(text)) return kindsOfDateText(text, customs)
+  const group = byPoint === undefined ? kind.groupComma : byComma === undefined ? kind.groupPoint : kind.groupOnly
+  return group | (digits.includes('.') ? kind.fraction : kindsOfInteger(digits))
+}
+
+function kindsOfDateText(text: string, customs: CellCustoms): number {
+  const plain = kindsOfString(text)
+  return plain === kind.text ? kindsOfWords(text, customs) : plain
 }
 
 function isDigit(code: number): boolean {
@@ -121,6 +206,14 @@ export function kindsOfValue(value: unknown): number {
   if (typeof value === 'bigint') return kindsOfInteger(String(value))
   if (typeof value === 'number') return kindsOfNumber(value)
   return value instanceof Date ? kind.timestamptz : kind.json
+}
+
+/** The same, with dates and truths that people wrote: numbers in text stay text, as whoever wrote them could have written numbers. */
+export function kindsOfLoose(value: unknown, customs: CellCustoms, isDateColumn: boolean): number {
+  if (isDateColumn && typeof value !== 'object' && readCompactDate(String(value))) return kind.compactDate
+  if (typeof value !== 'string') return kindsOfValue(value)
+  const plain = value === '' ? kind.text : kindsOfString(value)
+  return plain === kind.text ? kindsOfWords(value, customs) : plain
 }
 
 function kindsOfNumber(value: number): number {

@@ -3,19 +3,34 @@ import { createReader } from '../engine/create-reader.ts'
 import type { RowRules } from '../engine/impossible-rows.ts'
 import type { Reading } from '../engine/reading.ts'
 import { readRecords, type SourceRecord } from '../engine/records.ts'
-import { createFieldList, type FieldList, fieldIndex, kindsOfValue } from '../engine/type-inference.ts'
+import { createFieldList, type FieldList, fieldIndex, kindsOfLoose } from '../engine/type-inference.ts'
 import { layerNameOf, type Reader, type Warning } from '../reader.ts'
+import { sides } from '../table/box-columns.ts'
 import { isPairHeading, readAxisHeading } from '../table/coordinate-headings.ts'
 import { type GeometryColumns, geometryOfRow } from '../table/geometry-cell.ts'
-import { findGeometry } from '../table/geometry-columns.ts'
-import { coordinateNamesOf } from '../table/table.ts'
+import { cellsOf, findGeometry } from '../table/geometry-columns.ts'
+import { coordinateNamesOf, geometryColumnNames } from '../table/table.ts'
+import { isDateHeading, type TableRules, tableRulesOf } from '../table/table-rules.ts'
+import { demandTypes, nullTest, readTyped, typedColumn, typeGiven } from '../table/typed-cell.ts'
 import { parseExactJson } from './exact-json.ts'
 import { readObjects } from './objects.ts'
 import type { RecordsMember } from './shape.ts'
 
-type JsonOptions = { fileName: string; warnings?: readonly Warning[]; rules?: RowRules; signal: AbortSignal }
+type JsonOptions = {
+  fileName: string
+  warnings?: readonly Warning[]
+  rules?: RowRules & TableRules
+  signal: AbortSignal
+}
 
-type Layout = { names: string[]; geometry: GeometryColumns; warnings: Warning[] }
+type Layout = {
+  names: string[]
+  geometry: GeometryColumns
+  warnings: readonly Warning[]
+  srid?: number
+  sridHint?: string
+  rules: TableRules
+}
 
 /** JSON in UTF-8 that is no GeoJSON: a list of objects, or one object after another, read by the rules of tables. */
 export async function openJsonRecords(
@@ -23,7 +38,7 @@ export async function openJsonRecords(
   member: RecordsMember,
   { fileName, warnings = [], rules = {}, signal }: JsonOptions,
 ): Promise<Reader> {
-  const layout = await layoutOf(file, member, signal)
+  const layout = await layoutOf(file, member, signal, rules)
   const known = [...warnings, ...layout.warnings]
   return createReader({
     format: 'json',
@@ -35,7 +50,12 @@ export async function openJsonRecords(
 
 const sampledObjects = 200
 
-async function layoutOf(file: string, member: RecordsMember, signal: AbortSignal): Promise<Layout> {
+async function layoutOf(
+  file: string,
+  member: RecordsMember,
+  signal: AbortSignal,
+  rules: RowRules & TableRules,
+): Promise<Layout> {
   const objects: Record<string, unknown>[] = []
   for await (const { texts } of readObjects(file, member, { signal })) {
     for (const text of texts.slice(0, sampledObjects - objects.length)) {
@@ -46,8 +66,9 @@ async function layoutOf(file: string, member: RecordsMember, signal: AbortSignal
   }
   const names = [...new Set(objects.flatMap(Object.keys))]
   const sample = objects.map((object) => names.map((name) => cellOf(name, object[name])))
-  const { geometryColumns: geometry, warnings } = findGeometry(names, sample)
-  return { names, geometry, warnings }
+  const { geometryColumns: geometry, ...found } = findGeometry(names, sample, rules)
+  demandTypes(rules, names, cellsOf(names, sample, rules))
+  return { names, geometry, ...found, rules: tableRulesOf(rules) }
 }
 
 /** What a value would be in a table. */
@@ -57,12 +78,14 @@ function cellOf(name: string, value: unknown): string | null {
   return pairText(name, value) ?? jsonOf(value)
 }
 
-/** Coordinates as `{"lat": …, "lng": …}`, or as a list in the order of GeoJSON where its name tells that they are some. */
+/** Coordinates as `{"lat": …, "lng": …}`, as `{"coordinates": [lon, lat]}` like GeoJSON, or as `{"x": …, "y": …}` of a place. */
 function pairText(name: string, value: object): string | undefined {
-  if (Array.isArray(value)) {
-    const isPair = value.length === 2 && value.every((one) => typeof one === 'number') && isPairHeading(name)
-    return isPair ? `lon: ${value[0]}, lat: ${value[1]}` : undefined
+  if (Array.isArray(value)) return undefined
+  const { coordinates, x, y, type } = value as Record<string, unknown>
+  if (Array.isArray(coordinates) && type === undefined && isPosition(coordinates)) {
+    return `lon: ${coordinates[0]}, lat: ${coordinates[1]}`
   }
+  if (isPairHeading(name) && isPosition([x, y])) return `lon: ${x}, lat: ${y}`
   const named = Object.entries(value).flatMap(([key, one]) => {
     const axis = readAxisHeading(key)?.axis
     return axis && (typeof one === 'number' || typeof one === 'string') ? [`${axis}: ${one}`] : []
@@ -70,10 +93,13 @@ function pairText(name: string, value: object): string | undefined {
   return named.length === 2 ? named.join(', ') : undefined
 }
 
+const isPosition = (list: readonly unknown[]): boolean =>
+  (list.length === 2 || list.length === 3) && list.every((one) => typeof one === 'number')
+
 function readJson(
   file: string,
   member: RecordsMember,
-  { names, geometry, warnings }: Layout,
+  { names, geometry, warnings, srid, sridHint, rules }: Layout,
   signal: AbortSignal,
 ): Reading {
   const fields = createFieldList()
@@ -86,15 +112,28 @@ function readJson(
     const { column, value, problem } = read.fault
     return { geometry: null, fault: { column: names[column] ?? '', value, problem } }
   }
+  const isNull = nullTest(rules)
+  /** A value of the type that the client gave; undefined when it is none. */
+  const readValue = (name: string, value: unknown): unknown => {
+    if (isNull?.(value)) return null
+    const type = typeGiven(rules, name)
+    return type ? readTyped(value, type, rules) : (value ?? null)
+  }
   async function* batches() {
     for await (const { texts, fraction } of readObjects(file, member, { signal, ignored }))
-      yield { records: texts.map((text) => recordOf(text, fields, left, shapeOf)), fraction }
+      yield { records: texts.map((text) => recordOf(text, fields, left, shapeOf, readValue)), fraction }
   }
   return readRecords({
     fields,
-    kindsOf: kindsOfValue,
+    kindsOf: (value, place) => kindsOfLoose(value, rules, isDateHeading(fields.names[place] ?? '')),
+    typeOf: typedColumn(rules),
     batches: batches(),
-    facts: () => ({ warnings: [...warnings, ...ignoredWarnings(member, ignored)] }),
+    facts: () => ({
+      srid,
+      sridHint,
+      geometryColumns: geometryColumnNames(geometry, names),
+      warnings: [...warnings, ...ignoredWarnings(member, ignored)],
+    }),
     ...(coordinateNames && { coordinateNames }),
   })
 }
@@ -113,6 +152,7 @@ function rowFor(
   }
   if (geometryColumns.kind === 'xy')
     for (const column of [geometryColumns.x, geometryColumns.y, geometryColumns.z]) put(column)
+  else if (geometryColumns.kind === 'box') for (const side of sides) put(geometryColumns[side])
   else if (geometryColumns.kind !== 'none') put(geometryColumns.column, geometryColumns.kind === 'pair')
   return row
 }
@@ -122,11 +162,20 @@ function recordOf(
   fields: FieldList,
   left: string | undefined,
   shapeOf: (object: Record<string, unknown>) => Pick<SourceRecord, 'geometry' | 'fault'>,
+  readValue: (name: string, value: unknown) => unknown,
 ): SourceRecord {
   const object = parseObject(text)
   if (!object) return { values: [], geometry: null, fault: { value: text, problem: 'is not an object' } }
   const found: unknown[] = []
-  for (const [name, value] of Object.entries(object)) if (name !== left) found[fieldIndex(fields, name)] = value
+  for (const [name, given] of Object.entries(object)) {
+    if (name === left) continue
+    const value = readValue(name, given)
+    if (value === undefined) {
+      const fault = { column: name, value: String(given), problem: 'is not of the type that was given' }
+      return { values: [], geometry: null, fault }
+    }
+    found[fieldIndex(fields, name)] = value
+  }
   const values = Array.from({ length: found.length }, (_, index) => found[index] ?? null)
   return { values, ...shapeOf(object) }
 }

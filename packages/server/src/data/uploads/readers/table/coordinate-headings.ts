@@ -16,7 +16,8 @@ const widths = 'breite breedte bredd bredde szerokość leveys πλάτος ши
 const lengths =
   'länge laenge lengte längd længde lengde długość pituus μήκος должина дължина délka dužina hosszúság الطول طول אורך'
 
-const fold = (name: string): string =>
+/** Lower case without accents, units and signs; parts are divided by blanks. */
+export const foldHeading = (name: string): string =>
   name
     .replaceAll(/[°º˚]/g, ' ')
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -29,7 +30,7 @@ const fold = (name: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-const wordsOf = (text: string): string[] => fold(text).split(' ')
+const wordsOf = (text: string): string[] => foldHeading(text).split(' ')
 
 type Word = { axis: Axis; isSure: boolean }
 const words = new Map<string, Word>([
@@ -50,7 +51,7 @@ const units = new Set(
 
 /** The axis that a heading names: `Lat (°)`, `latitude_deg`, `Geogr. Breite`, `stopLon`, `经度`. */
 export function readAxisHeading(name: string): AxisHeading | undefined {
-  const tokens = fold(name).split(' ')
+  const tokens = foldHeading(name).split(' ')
   let isEarthly = false
   while (tokens.length > 1) {
     const last = tokens.at(-1) ?? ''
@@ -77,7 +78,7 @@ const pairWords = new Set(
 
 /** Whether a heading says that both coordinates are in its column. */
 export function isPairHeading(name: string): boolean {
-  const tokens = fold(name).split(' ')
+  const tokens = foldHeading(name).split(' ')
   return tokens.some((token) => pairWords.has(token)) || orderInHeading(name) !== undefined
 }
 
@@ -86,7 +87,7 @@ export type PairOrder = 'latitude first' | 'longitude first'
 
 /** The order that a heading such as `lon/lat` gives. */
 export function orderInHeading(name: string): PairOrder | undefined {
-  const text = fold(name)
+  const text = foldHeading(name)
   if (/经纬度|經緯度/.test(text)) return 'longitude first'
   const glued = /(^| )(lat|lon|lng|long)(lat|lon|lng|long)( |$)/.exec(text)
   const axes = glued

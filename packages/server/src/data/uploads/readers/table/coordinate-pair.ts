@@ -8,12 +8,15 @@ type Pair = { first: Angle; second: Angle }
 const longestPair = 120
 const hemisphere = /[NSEWOÖСЮВЗ北南东東西]/giu
 
-/** The two angles of a cell, in the order in which they stand; undefined when they are not two. */
-export function parsePair(cell: string, meaningOfO?: MeaningOfO): Pair | undefined {
+/**
+ * The two angles of a cell, in the order in which they stand; undefined when they are not two. In a column that is known to hold pairs
+ * 33,65 is one.
+ */
+export function parsePair(cell: string, meaningOfO?: MeaningOfO, isKnownPair = false): Pair | undefined {
   if (cell.length > longestPair || !/\d/.test(cell)) return undefined
   const text = cell.replace(/^\s*(geo:)?\s*[([{]?\s*/i, '').replace(/[\s)\]}]+$/, '')
-  for (const parts of waysToPart(text)) {
-    const [first, second] = parts.map((part) => parseLabelled(part.trim(), meaningOfO))
+  for (const parts of waysToPart(text, isKnownPair)) {
+    const [first, second] = parts.map((part) => parseLabelled(part.trim().replaceAll(/^"|"$/g, ''), meaningOfO))
     if (first && second && isPlausible(first, second)) return { first, second }
   }
   return undefined
@@ -36,9 +39,9 @@ function parseLabelled(part: string, meaningOfO: MeaningOfO | undefined): Angle 
 }
 
 /** The texts of the two halves, the surest way to part them first. */
-function* waysToPart(text: string): Generator<readonly string[]> {
-  // 60,17 and 60 17 are one number.
-  const isOneNumber = /^[+-]?\d+[, ]\d+$/.test(text)
+function* waysToPart(text: string, isKnownPair: boolean): Generator<readonly string[]> {
+  // 60,17 and 60 17 are one number, unless two are expected.
+  const isOneNumber = !isKnownPair && /^[+-]?\d+[, ]\d+$/.test(text)
   for (const separator of isOneNumber ? [] : [/[;|/]/, /,\s+/, /\s+,\s*/, /,/, /\s+/]) {
     const parts = text.split(separator)
     if (parts.length === 2) yield parts
@@ -57,19 +60,32 @@ export function isTellingPair(cell: string, meaningOfO?: MeaningOfO): boolean {
   const pair = parsePair(cell, meaningOfO)
   if (!pair) return false
   if (pair.first.axis && pair.second.axis) return true
+  // A list of two numbers may be a list of anything.
+  if (isList(cell)) return false
   return (cell.match(/\d[.,]\d{3,}/g) ?? []).length === 2 || (cell.match(/[°º˚]/g) ?? []).length === 2
 }
 
-/** The order in which the cells of a column hold their coordinates, as they themselves tell; undefined when they do not. */
+/** Whether a cell is a list of JSON, in which GeoJSON has the longitude first and others the latitude. */
+export const isList = (cell: string): boolean => cell.startsWith('[')
+
+/** The order in which the cells of a column hold their coordinates, as they themselves tell; undefined when they do not, or differ. */
 export function orderInCells(cells: readonly string[], meaningOfO?: MeaningOfO): PairOrder | undefined {
-  for (const cell of cells) {
-    const pair = parsePair(cell, meaningOfO)
-    if (!pair) continue
-    const { first, second } = pair
-    if (first.axis === 'latitude' || second.axis === 'longitude') return 'latitude first'
-    if (first.axis === 'longitude' || second.axis === 'latitude') return 'longitude first'
-    if (Math.abs(first.degrees) > 90) return 'longitude first'
-    if (Math.abs(second.degrees) > 90) return 'latitude first'
-  }
-  return undefined
+  const orders = cells.flatMap((cell) => orderInCell(cell, meaningOfO) ?? [])
+  const latitudeFirst = orders.filter((order) => order === 'latitude first').length
+  const share = latitudeFirst / (orders.length || 1)
+  if (orders.length === 0 || (share > slips && share < 1 - slips)) return undefined
+  return share > 0.5 ? 'latitude first' : 'longitude first'
+}
+
+/** The share of cells that may be wrong. */
+const slips = 0.05
+
+function orderInCell(cell: string, meaningOfO: MeaningOfO | undefined): PairOrder | undefined {
+  const pair = parsePair(cell, meaningOfO, true)
+  if (!pair) return undefined
+  const { first, second } = pair
+  if (first.axis === 'latitude' || second.axis === 'longitude') return 'latitude first'
+  if (first.axis === 'longitude' || second.axis === 'latitude') return 'longitude first'
+  if (Math.abs(first.degrees) > 90) return 'longitude first'
+  return Math.abs(second.degrees) > 90 ? 'latitude first' : undefined
 }

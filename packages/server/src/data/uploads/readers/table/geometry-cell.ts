@@ -11,6 +11,8 @@ export type GeometryColumns =
   /** Geographic columns are called latitude and longitude; their cells may be degrees, minutes and seconds. */
   | { kind: 'xy'; x: number; y: number; z: number; isGeographic: boolean; meaningOfO?: MeaningOfO }
   | { kind: 'pair'; column: number; order: PairOrder; meaningOfO?: MeaningOfO }
+  /** The sides of a rectangle. */
+  | { kind: 'box'; west: number; south: number; east: number; north: number }
   | { kind: 'none' }
 
 type Parsed = { geometry: LooseGeometry; srid?: number }
@@ -47,12 +49,25 @@ function parseJson(cell: string): Parsed | undefined {
 }
 
 const ordinate = /^\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?\s*$/i
+/** 2'600'000.5, and the same with blanks, or with points and commas where only one reading is left. */
+const inGroups =
+  /^\s*[+-]?\d{1,3}(?:(?:['’\u00a0\u202f ]\d{3})+(?:[.,]\d+)?|(?:,\d{3})+\.\d+|(?:\.\d{3})+,\d+|(?:,\d{3}){2,}|(?:\.\d{3}){2,})\s*$/
 
 /** A number in a cell, with a point or a comma; NaN when it is none. */
 export function ordinateOf(cell: string): number {
   const quick = Number(cell)
   if (!Number.isNaN(quick)) return cell.trim() === '' ? Number.NaN : quick
-  return ordinate.test(cell) ? Number(cell.replace(',', '.')) : Number.NaN
+  if (ordinate.test(cell)) return Number(cell.replace(',', '.'))
+  return inGroups.test(cell) ? groupedOrdinate(cell) : Number.NaN
+}
+
+function groupedOrdinate(cell: string): number {
+  const marks = cell.match(/[.,]/g) ?? []
+  const last = marks.at(-1)
+  // A mark that is there once is that of the decimals.
+  const decimal = last !== undefined && marks.filter((mark) => mark === last).length === 1 ? last : undefined
+  const [whole = '', fraction = '0'] = decimal === undefined ? [cell] : cell.split(decimal)
+  return Number(`${whole.replaceAll(/[^\d+-]/g, '')}.${fraction.trim()}`)
 }
 
 /** A coordinate in a cell: a number, or an angle that is not one of the other axis; NaN when it is none. */
@@ -81,6 +96,8 @@ export function geometryOfRow(row: readonly unknown[], geometryColumns: Geometry
       return pointOf(row, geometryColumns)
     case 'pair':
       return pairOf(row, geometryColumns)
+    case 'box':
+      return boxOf(row, geometryColumns)
     default:
       return writtenGeometry(row, geometryColumns.column)
   }
@@ -98,7 +115,7 @@ function pairOf(row: readonly unknown[], place: Extract<GeometryColumns, { kind:
   const { column, order, meaningOfO } = place
   const cell = textOf(row[column])
   if (isNothing(cell)) return noGeometry
-  const pair = parsePair(cell, meaningOfO)
+  const pair = parsePair(cell, meaningOfO, true)
   if (!pair) return { fault: { column, value: cell, problem: 'is not a pair of coordinates' } }
   const { first, second } = pair
   const isLatitudeFirst = (first.axis ?? otherOf(second.axis) ?? firstOf[order]) === 'latitude'
@@ -122,6 +139,36 @@ function pointOf(row: readonly unknown[], place: Extract<GeometryColumns, { kind
   const height = place.z >= 0 ? ordinateOf(textOf(row[place.z])) : Number.NaN
   return { geometry: { type: 'Point', coordinates: Number.isFinite(height) ? [x, y, height] : [x, y] } }
 }
+
+function boxOf(row: readonly unknown[], place: Extract<GeometryColumns, { kind: 'box' }>): CellGeometry {
+  const columns = [place.west, place.south, place.east, place.north]
+  const cells = columns.map((column) => textOf(row[column]))
+  if (cells.some(isNothing)) return noGeometry
+  const numbers = cells.map(ordinateOf)
+  const wrong = numbers.findIndex((number) => !Number.isFinite(number))
+  if (wrong >= 0) {
+    return { fault: { column: columns[wrong] ?? 0, value: cells[wrong] ?? '', problem: 'is not a coordinate' } }
+  }
+  const [west = 0, south = 0, east = 0, north = 0] = numbers
+  if (south > north) {
+    return { fault: { column: place.north, value: cells[3] ?? '', problem: 'is less than the south of the same row' } }
+  }
+  if (west <= east) return { geometry: { type: 'Polygon', coordinates: [ringOf(west, south, east, north)] } }
+  if (west > 180 || east < -180) {
+    return { fault: { column: place.east, value: cells[2] ?? '', problem: 'is less than the west of the same row' } }
+  }
+  // Across the antimeridian, cut there as RFC 7946 says.
+  const parts = [[ringOf(west, south, 180, north)], [ringOf(-180, south, east, north)]]
+  return { geometry: { type: 'MultiPolygon', coordinates: parts } }
+}
+
+const ringOf = (west: number, south: number, east: number, north: number): number[][] => [
+  [west, south],
+  [east, south],
+  [east, north],
+  [west, north],
+  [west, south],
+]
 
 function readOrdinate(cell: string, axis: Axis, place: Extract<GeometryColumns, { kind: 'xy' }>): number {
   return place.isGeographic ? coordinateOf(cell, axis, place.meaningOfO) : ordinateOf(cell)

@@ -1,42 +1,56 @@
 import type { CsvCell } from '../csv/rows.ts'
 import type { Warning } from '../reader.ts'
+import { type BoxColumns, findBox } from './box-columns.ts'
+import { chosenGeometry } from './chosen-geometry.ts'
 import { geometryNames, shareOf, type TextColumns } from './columns.ts'
-import {
-  type AxisHeading,
-  isPairHeading,
-  orderInHeading,
-  type PairOrder,
-  readAxisHeading,
-} from './coordinate-headings.ts'
-import { isTellingPair, orderInCells, parsePair } from './coordinate-pair.ts'
+import { type AxisHeading, readAxisHeading } from './coordinate-headings.ts'
 import { type Axis, type MeaningOfO, parseAngle } from './degrees.ts'
-import { coordinateOf, type GeometryColumns, isNothing, looksLikeGeometry, ordinateOf } from './geometry-cell.ts'
+import type { FoundGeometry } from './found-geometry.ts'
+import { coordinateOf, type GeometryColumns, isNothing, looksLikeGeometry } from './geometry-cell.ts'
 import { geometryNotFound } from './geometry-not-found.ts'
+import { findOneColumn } from './one-column.ts'
+import { findPlanar, zName } from './planar-columns.ts'
+import type { TableRules } from './table-rules.ts'
+import { nullTest } from './typed-cell.ts'
 
-export type FoundGeometry = { geometryColumns: GeometryColumns; warnings: Warning[] }
+/** Finds the geometry by the client's word, else by the names of the columns and a sample of their cells. */
+export function findGeometry(
+  names: readonly string[],
+  sample: readonly (readonly CsvCell[])[],
+  rules: TableRules & { sourceSrid?: number | undefined } = {},
+): FoundGeometry {
+  const columns: TextColumns = { names: names.map((name) => name.trim()), cells: cellsOf(names, sample, rules) }
+  const meaningOfO = readMeaningOfO(columns)
+  if (rules.geometry !== undefined) return chosenGeometry(columns, rules, meaningOfO)
+  const box = findBox(columns)
+  const geometryColumns = findWritten(columns) ?? findAxes(columns, meaningOfO, box)
+  if (geometryColumns) return { geometryColumns, warnings: [] }
+  return (
+    (box && { geometryColumns: box, warnings: [boxWarning(columns, box)] }) ??
+    findPlanar(columns, rules.sourceSrid) ??
+    findOneColumn(columns, meaningOfO) ?? { geometryColumns: { kind: 'none' }, warnings: geometryNotFound(columns) }
+  )
+}
 
-/** Names of x and y that belong together, the surest first; a z may come with them. */
-const plainPairs: readonly (readonly [RegExp, RegExp])[] = [
-  [
-    /^(x|x[ _-]?coord(inate)?|coord(inate)?[ _-]?x|point_?x)$/i,
-    /^(y|y[ _-]?coord(inate)?|coord(inate)?[ _-]?y|point_?y)$/i,
-  ],
-  [/^(easting|east|rechtswert|ostwert)s?$/i, /^(northing|north|hochwert|nordwert)s?$/i],
-]
-const zName = /^(z|z_?coord(inate)?|coord(inate)?_?z|point_?z)$/i
-
-/** Finds the geometry by the names of the columns and a sample of their cells. */
-export function findGeometry(names: readonly string[], sample: readonly (readonly CsvCell[])[]): FoundGeometry {
-  const cells = names.map((_, column) =>
+/** The cells of each column, without those that hold nothing. */
+export function cellsOf(
+  names: readonly string[],
+  sample: readonly (readonly CsvCell[])[],
+  rules: TableRules,
+): string[][] {
+  const isNull = nullTest(rules)
+  return names.map((_, column) =>
     sample.flatMap((row) => {
       const cell = row[column] ?? ''
-      return isNothing(cell) ? [] : [cell]
+      return isNothing(cell) || isNull?.(cell) ? [] : [cell]
     }),
   )
-  const columns: TextColumns = { names: names.map((name) => name.trim()), cells }
-  const geometryColumns = findWritten(columns) ?? findAxes(columns) ?? findPlainPair(columns)
-  if (geometryColumns) return { geometryColumns, warnings: [] }
-  return findOneColumn(columns) ?? { geometryColumns: { kind: 'none' }, warnings: geometryNotFound(columns) }
+}
+
+function boxWarning({ names }: TextColumns, { west, south, east, north }: BoxColumns): Warning {
+  const shown = [west, south, east, north].map((column) => JSON.stringify(names[column])).join(', ')
+  const message = `The columns ${shown} were read as the west, south, east and north of rectangles. If that is wrong, give the field geometry: "none", or other columns.`
+  return { code: 'box_assumed', message }
 }
 
 function findWritten({ names, cells }: TextColumns): GeometryColumns | undefined {
@@ -50,12 +64,18 @@ function findWritten({ names, cells }: TextColumns): GeometryColumns | undefined
 type Candidate = AxisHeading & { column: number }
 
 /** Columns called latitude and longitude: first those called nothing else, then those with the same prefix, then any. */
-function findAxes(columns: TextColumns): GeometryColumns | undefined {
+function findAxes(
+  columns: TextColumns,
+  meaningOfO: MeaningOfO | undefined,
+  box: BoxColumns | undefined,
+): GeometryColumns | undefined {
   const { names, cells } = columns
-  const meaningOfO = readMeaningOfO(columns)
+  const isSide = (column: number) => box !== undefined && Object.values(box).includes(column)
+  const isEarthly = areOfTheEarth(columns)
   const candidates = names.flatMap((name, column): Candidate[] => {
-    const heading = readAxisHeading(name)
-    return heading && isAxis(cells[column] ?? [], heading, meaningOfO) ? [{ ...heading, column }] : []
+    const heading = isSide(column) ? undefined : readAxisHeading(name)
+    const isFound = heading && isAxis(cells[column] ?? [], heading, meaningOfO, isEarthly)
+    return isFound ? [{ ...heading, column }] : []
   })
   const of = (axis: Axis) => candidates.filter((candidate) => candidate.axis === axis)
   const pairs = of('longitude')
@@ -73,52 +93,29 @@ function rankOf({ x, y }: { x: Candidate; y: Candidate }): number {
 }
 
 /** Most cells are coordinates; a heading that may mean any width or length needs degrees with decimals or signs. */
-function isAxis(cells: readonly string[], { axis, isSure }: AxisHeading, meaningOfO: MeaningOfO | undefined): boolean {
+function isAxis(
+  cells: readonly string[],
+  { axis, isSure }: AxisHeading,
+  meaningOfO: MeaningOfO | undefined,
+  isEarthly: boolean,
+): boolean {
   const isCoordinate = (cell: string) => !Number.isNaN(coordinateOf(cell, axis, meaningOfO))
+  const decimals = isEarthly ? /[.,]\d\d|[°º˚]/ : /[.,]\d{3,}|[°º˚]/
   const isTelling = (cell: string) =>
-    (/[.,]\d{3,}|[°º˚]/.test(cell) || parseAngle(cell, meaningOfO)?.axis === axis) &&
+    (decimals.test(cell) || parseAngle(cell, meaningOfO)?.axis === axis) &&
     Math.abs(coordinateOf(cell, axis, meaningOfO)) <= (axis === 'latitude' ? 90 : 360)
   return shareOf(cells, isSure ? isCoordinate : isTelling) > 0.5
 }
 
-function findPlainPair({ names, cells }: TextColumns): GeometryColumns | undefined {
-  const isNumeric = (column: number) => shareOf(cells[column] ?? [], (cell) => !Number.isNaN(ordinateOf(cell))) > 0.5
-  for (const [xName, yName] of plainPairs) {
-    const x = names.findIndex((name) => xName.test(name))
-    const y = names.findIndex((name) => yName.test(name))
-    if (x >= 0 && y >= 0 && isNumeric(x) && isNumeric(y)) {
-      return { kind: 'xy', x, y, z: names.findIndex((name) => zName.test(name)), isGeographic: false }
-    }
-  }
-  return undefined
-}
+/** Other measures of things: where there is one, widths and lengths are of things too. */
+const measures =
+  /^(h(ö|oe)he|tiefe|dicke|st(ä|ae)rke|gewicht|umfang|durchmesser|height|depth|hoogte|diepte|höjd|højde|korkeus|wysokość|высота)\b/i
 
-/** Both coordinates in one column: most cells of one that is called so, or all of any, beyond doubt. */
-function findOneColumn(columns: TextColumns): FoundGeometry | undefined {
-  const { names, cells } = columns
-  const meaningOfO = readMeaningOfO(columns)
-  const share = (column: number) => shareOf(cells[column] ?? [], (cell) => parsePair(cell, meaningOfO) !== undefined)
-  const isTelling = (column: number) => shareOf(cells[column] ?? [], (cell) => isTellingPair(cell, meaningOfO)) === 1
-  const named = names.findIndex((name, column) => isPairHeading(name) && share(column) > 0.5)
-  const column = named >= 0 ? named : names.findIndex((_, index) => isTelling(index))
-  if (column < 0) return undefined
-  const name = names[column] ?? ''
-  const inCells = orderInCells(cells[column] ?? [], meaningOfO)
-  const order = inCells ?? orderInHeading(name) ?? 'latitude first'
-  const geometryColumns: GeometryColumns = { kind: 'pair', column, order, ...(meaningOfO && { meaningOfO }) }
-  return {
-    geometryColumns,
-    warnings: [orderWarning(name, order, inCells ? 'its values' : orderInHeading(name) && 'its heading')],
-  }
-}
-
-function orderWarning(name: string, order: PairOrder, source: string | undefined): Warning {
-  const words = order === 'latitude first' ? 'latitude, longitude' : 'longitude, latitude'
-  const reason = source ? `as ${source} show${source === 'its heading' ? 's' : ''}` : 'the usual order'
-  const message = `The coordinates in column "${name}" were read as ${words}, ${reason}. If that is wrong, call the column "${
-    order === 'latitude first' ? 'lon, lat' : 'lat, lon'
-  }" and send the file again.`
-  return { code: 'coordinate_order', message }
+/** Of the earth one names the width first (Breite, Länge), of things the length; and no height. */
+function areOfTheEarth({ names }: TextColumns): boolean {
+  const axes = names.map((name) => readAxisHeading(name)?.axis)
+  const [latitude, longitude] = [axes.indexOf('latitude'), axes.indexOf('longitude')]
+  return latitude >= 0 && latitude < longitude && !names.some((name) => measures.test(name))
 }
 
 /** An O beside a W is Ost, beside an E it is ouest or oeste; where neither is seen, the language of the headings tells. */

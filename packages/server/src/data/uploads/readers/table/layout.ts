@@ -3,13 +3,18 @@ import { kind, kindsOfText } from '../engine/type-inference.ts'
 import { readStart } from '../file-start.ts'
 import { maxFields, ReadFault, type Warning } from '../reader.ts'
 import type { GeometryColumns } from './geometry-cell.ts'
-import { findGeometry } from './geometry-columns.ts'
+import { cellsOf, findGeometry } from './geometry-columns.ts'
 import { demandTable } from './plausible.ts'
+import type { TableRules } from './table-rules.ts'
+import { demandTypes } from './typed-cell.ts'
 
 /** How a table lies in its rows. */
 export type TableLayout = {
   names: string[]
   geometry: GeometryColumns
+  /** The reference system that names and values tell, or which ones it may be. */
+  srid?: number | undefined
+  sridHint?: string | undefined
   /** So many rows come before the heading. */
   titles: number
   /** Titles and the heading: so many rows come before the first of the table. */
@@ -24,19 +29,25 @@ const sampleRows = 200
 const delimiters = [',', ';', '\t', '|'] as const
 
 /** The delimiter and the layout of a delimited file, from a sample of its beginning. */
-export async function layoutOfFile(file: string): Promise<TableLayout & { delimiter: string }> {
+export async function layoutOfFile(
+  file: string,
+  rules: LayoutRules = {},
+): Promise<TableLayout & { delimiter: string }> {
   const text = await beginning(file)
   const declared = /^sep=(.)\r?\n/i.exec(text)
   const delimiter = declared?.[1] ?? sniffDelimiter(text)
   const rows = rowsOf(text, delimiter)
   const skipped = declared ? 1 : 0
-  const layout = layoutOf(rows.slice(skipped))
+  const layout = layoutOf(rows.slice(skipped), rules)
   demandTable(text, rows.slice(skipped + layout.titles, skipped + layout.titles + sampleRows))
   return { ...layout, delimiter, skippedRows: layout.skippedRows + skipped }
 }
 
+/** What the client says of a table. */
+export type LayoutRules = TableRules & { readonly sourceSrid?: number | undefined }
+
 /** The names and the geometry of a table, from its first rows. */
-export function layoutOf(rows: readonly (readonly CsvCell[])[]): TableLayout {
+export function layoutOf(rows: readonly (readonly CsvCell[])[], rules: LayoutRules = {}): TableLayout {
   const titles = titleRows(rows)
   const header = rows[titles] ?? []
   const width = Math.max(...rows.slice(titles, titles + sampleRows).map((row) => row.length))
@@ -47,19 +58,26 @@ export function layoutOf(rows: readonly (readonly CsvCell[])[]): TableLayout {
   const names = uniqueNames(cells)
   const skippedRows = titles + (hasHeader ? 1 : 0)
   const sample = rows.slice(skippedRows, skippedRows + sampleRows)
-  const { geometryColumns, warnings } = findGeometry(names, sample)
+  const { geometryColumns, warnings, srid, sridHint } = findGeometry(names, sample, rules)
+  demandTypes(rules, names, cellsOf(names, sample, rules))
   const longRows = sample.filter((row) => row.slice(names.length).some((cell) => cell !== null && cell !== ''))
   return {
     names,
     geometry: geometryColumns,
+    srid,
+    sridHint,
     titles,
     skippedRows,
     hasLongRows: longRows.length * 2 > sample.length,
-    warnings,
+    warnings: [...warnings],
   }
 }
 
-const isText = (cell: CsvCell): boolean => cell !== null && (kindsOfText(cell) & (kind.text | kind.boolean)) !== 0
+/** Words and dates; numbers are none, however they are written. */
+const textKinds =
+  kind.text | kind.boolean | kind.yes | kind.no | kind.dayFirst | kind.monthFirst | kind.dayOrMonth | kind.sureDate
+
+const isText = (cell: CsvCell): boolean => cell !== null && (kindsOfText(cell) & textKinds) !== 0
 
 /** A title may stand above the heading, and a few lines of where the data come from. */
 const mostTitles = 20

@@ -1,10 +1,13 @@
 import { createSkippedRows, nameRows, type RowFault, skipRow } from '../engine/impossible-rows.ts'
+import type { LocalColumn } from '../engine/local-columns.ts'
 import type { LayerFacts } from '../engine/reading.ts'
 import type { SourceRecord } from '../engine/records.ts'
 import type { FieldList } from '../engine/type-inference.ts'
 import type { Warning } from '../reader.ts'
-import { type GeometryColumns, geometryOfRow } from './geometry-cell.ts'
+import { type CellFault, type GeometryColumns, geometryOfRow } from './geometry-cell.ts'
 import type { TableLayout } from './layout.ts'
+import type { ColumnType, TableRules } from './table-rules.ts'
+import { notOfType, nullTest, readTyped, typedColumn, typeGiven } from './typed-cell.ts'
 
 /** A table that is being read: what its rows are as records. */
 export type TabularLayer = {
@@ -13,6 +16,7 @@ export type TabularLayer = {
   readonly columns: readonly number[]
   readonly fields: FieldList
   readonly coordinateNames?: { x: string; y: string }
+  typeOf(kinds: number, name: string): LocalColumn
   recordOf(row: readonly unknown[], line: number): SourceRecord
   facts(): LayerFacts
 }
@@ -21,15 +25,21 @@ type TableOptions = {
   warnings: readonly Warning[]
   /** Every row has as many cells as the heading. */
   isStrict: boolean
+  rules?: TableRules
 }
 
-export function createTable(layout: TableLayout, { warnings, isStrict }: TableOptions): TabularLayer {
+export function createTable(layout: TableLayout, { warnings, isStrict, rules = {} }: TableOptions): TabularLayer {
   const { names, geometry: geometryColumns } = layout
   const columns = names
     .map((_, index) => index)
     .filter((index) => geometryColumns.kind !== 'text' || index !== geometryColumns.column)
   const fieldNames = columns.map((column) => names[column] ?? '')
   const coordinateNames = coordinateNamesOf(geometryColumns, names)
+  const isNull = nullTest(rules)
+  const typed = columns.flatMap((column, place) => {
+    const type = typeGiven(rules, names[column] ?? '')
+    return type ? [{ place, type, name: names[column] ?? '' }] : []
+  })
   const lengths: Lengths = { isStrict, cut: 0, filled: createSkippedRows() }
   let srid: number | undefined
   return {
@@ -37,23 +47,52 @@ export function createTable(layout: TableLayout, { warnings, isStrict }: TableOp
     columns,
     fields: { names: fieldNames, indexes: new Map(fieldNames.map((name, index) => [name, index])) },
     ...(coordinateNames && { coordinateNames }),
-    recordOf(row, line) {
+    typeOf: typedColumn(rules),
+    recordOf(given, line) {
+      const row = isNull ? given.map((cell) => (isNull(cell) ? null : cell)) : given
       // Most rows are their own values.
-      const isWhole = columns.length === names.length && row.length <= names.length
+      const isWhole = typed.length === 0 && columns.length === names.length && row.length <= names.length
       const values = isWhole ? row : columns.map((column) => row[column] ?? null)
       const fault = row.length === names.length ? undefined : lengthFault(row, line, layout, lengths)
-      if (fault) return { values, geometry: null, fault }
+      const misfit = fault ?? readTypedCells(values as unknown[], typed, rules, line)
+      if (misfit) return { values, geometry: null, fault: misfit }
       const read = geometryOfRow(row, geometryColumns)
-      if ('fault' in read) {
-        const { column, value, problem } = read.fault
-        return { values, geometry: null, fault: { line, column: names[column] ?? '', value, problem } }
-      }
+      if ('fault' in read) return { values, geometry: null, fault: placed(read.fault, names, line) }
       srid ??= read.srid
       if (geometryColumns.kind !== 'text') return { values, geometry: read.geometry, line }
       return { values, geometry: read.geometry, line, written: String(row[geometryColumns.column] ?? '') }
     },
-    facts: () => ({ srid, warnings: [...warnings, ...layout.warnings, ...lengthWarnings(lengths)] }),
+    facts: () => ({
+      srid: srid ?? layout.srid,
+      sridHint: layout.sridHint,
+      geometryColumns: geometryColumnNames(layout.geometry, names),
+      warnings: [...warnings, ...layout.warnings, ...lengthWarnings(lengths)],
+    }),
   }
+}
+
+const placed = ({ column, value, problem }: CellFault, names: readonly string[], line: number): RowFault => ({
+  line,
+  column: names[column] ?? '',
+  value,
+  problem,
+})
+
+type TypedColumn = { readonly place: number; readonly type: ColumnType; readonly name: string }
+
+/** Puts values of the given types in place of their texts; answers what is wrong with the first that is none. */
+function readTypedCells(
+  values: unknown[],
+  typed: readonly TypedColumn[],
+  rules: TableRules,
+  line: number,
+): RowFault | undefined {
+  for (const { place, type, name } of typed) {
+    const value = readTyped(values[place], type, rules)
+    if (value === undefined) return { line, column: name, value: String(values[place]), problem: notOfType(type) }
+    values[place] = value
+  }
+  return undefined
 }
 
 /** The names of the columns that coordinates are read from. */
@@ -62,11 +101,20 @@ export function coordinateNamesOf(
   names: readonly string[],
 ): { x: string; y: string } | undefined {
   if (geometryColumns.kind === 'none') return undefined
-  const [x, y] =
-    geometryColumns.kind === 'xy'
-      ? [geometryColumns.x, geometryColumns.y]
-      : [geometryColumns.column, geometryColumns.column]
+  const [x, y] = coordinateColumns(geometryColumns)
   return { x: names[x] ?? '', y: names[y] ?? '' }
+}
+
+/** The columns that a geometry is read from, for whoever wants to know. */
+export function geometryColumnNames(place: GeometryColumns, names: readonly string[]): string[] {
+  const { kind: _, ...columns } = place
+  const indexes = Object.values(columns).filter((value): value is number => typeof value === 'number' && value >= 0)
+  return indexes.map((index) => names[index] ?? '')
+}
+
+function coordinateColumns(place: Exclude<GeometryColumns, { kind: 'none' }>): readonly [number, number] {
+  if (place.kind === 'xy') return [place.x, place.y]
+  return place.kind === 'box' ? [place.east, place.north] : [place.column, place.column]
 }
 
 /** What was done with rows that are longer or shorter than the heading. */
@@ -96,7 +144,10 @@ function lengthFault(
 /** The last column that a geometry is read from. */
 function lastOf(geometryColumns: GeometryColumns): number {
   if (geometryColumns.kind === 'none') return -1
-  return geometryColumns.kind === 'xy' ? Math.max(geometryColumns.x, geometryColumns.y) : geometryColumns.column
+  if (geometryColumns.kind === 'xy') return Math.max(geometryColumns.x, geometryColumns.y)
+  if (geometryColumns.kind !== 'box') return geometryColumns.column
+  const { west, south, east, north } = geometryColumns
+  return Math.max(west, south, east, north)
 }
 
 function lengthWarnings({ cut, filled }: Lengths): Warning[] {

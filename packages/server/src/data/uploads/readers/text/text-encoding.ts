@@ -4,7 +4,7 @@ import { mkdtemp, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { asciiEnd } from '../../../../query/geometry/encoding/character-codes.ts'
-import { type ReaderOptions, ReadFault, type Warning } from '../reader.ts'
+import { type ReaderOptions, ReadFault, sampleBytes, type Warning } from '../reader.ts'
 import { decoderOf, encodingNamed, publicEncoding } from './code-pages.ts'
 import { detectEncoding } from './detect-encoding.ts'
 import { createWordSample, isFull, noteWords, sampledBytes } from './word-sample.ts'
@@ -17,15 +17,22 @@ export async function inUtf8(
     signal,
     onAdvance,
     encoding: label,
-  }: Pick<ReaderOptions, 'directory' | 'signal' | 'onAdvance' | 'encoding'>,
+    isSample = false,
+  }: Pick<ReaderOptions, 'directory' | 'signal' | 'onAdvance' | 'encoding' | 'isSample'>,
 ): Promise<{ file: string; warnings: Warning[] }> {
   const chosen = label === undefined ? undefined : encodingNamed(label)
-  const encoding = await encodingOf(file, signal, chosen)
+  const most = isSample ? sampleBytes : Number.POSITIVE_INFINITY
+  const encoding = await encodingOf(file, signal, chosen, most)
   if (encoding === 'utf-8') return { file, warnings: [] }
   const copy = join(await mkdtemp(join(directory, 'utf-8-')), 'text')
-  await pipeline(createReadStream(file), (bytes) => decoded(bytes, encoding, onAdvance), createWriteStream(copy), {
-    signal,
-  })
+  await pipeline(
+    createReadStream(file, isSample ? { end: most - 1 } : {}),
+    (bytes) => decoded(bytes, encoding, onAdvance),
+    createWriteStream(copy),
+    {
+      signal,
+    },
+  )
   if (chosen !== undefined) return { file: copy, warnings: [] }
   const message = `The text was read as ${publicEncoding(encoding)}. If that is wrong, send it again with the field encoding.`
   return { file: copy, warnings: [{ code: 'transcoded', message }] }
@@ -63,7 +70,12 @@ function streamDecoderOf(encoding: string): (chunk?: Buffer) => string {
 const isStrict = (encoding: string): boolean => encoding.startsWith('utf-')
 
 /** As the client says, else by its mark, else UTF-8 when all of it is, else by the language of its words. */
-async function encodingOf(file: string, signal: AbortSignal, chosen: string | undefined): Promise<string> {
+async function encodingOf(
+  file: string,
+  signal: AbortSignal,
+  chosen: string | undefined,
+  most: number,
+): Promise<string> {
   const handle = await open(file)
   try {
     const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0)
@@ -71,7 +83,7 @@ async function encodingOf(file: string, signal: AbortSignal, chosen: string | un
     if (mark === 'fffe') return 'utf-16le'
     if (mark === 'feff') return 'utf-16be'
     if (chosen !== undefined && chosen !== 'utf-8') return chosen
-    if (isAllUtf8(handle.fd, signal)) return 'utf-8'
+    if (isAllUtf8(handle.fd, signal, most)) return 'utf-8'
     if (chosen)
       throw new ReadFault(
         'unsupported_encoding',
@@ -96,7 +108,7 @@ function wordsIn(file: number, signal: AbortSignal): Buffer {
 }
 
 /** Through one piece of memory, over and over. */
-function isAllUtf8(file: number, signal: AbortSignal): boolean {
+function isAllUtf8(file: number, signal: AbortSignal, most: number): boolean {
   const bytes = Buffer.allocUnsafeSlow(256 * 1024)
   let position = 0
   let rest = 0
@@ -106,6 +118,7 @@ function isAllUtf8(file: number, signal: AbortSignal): boolean {
     const bytesRead = readSync(file, bytes, rest, bytes.length - rest, position)
     if (bytesRead === 0) return rest === 0
     position += bytesRead
+    if (position > most) return true
     const found = bytes.subarray(0, rest + bytesRead)
     const end = wholeCharacters(found)
     if (!isUtf8(found.subarray(0, end))) return false

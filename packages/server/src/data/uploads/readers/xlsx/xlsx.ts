@@ -5,10 +5,11 @@ import type { CsvCell } from '../csv/rows.ts'
 import { createReader } from '../engine/create-reader.ts'
 import type { Reading } from '../engine/reading.ts'
 import { type RecordBatch, readRecords } from '../engine/records.ts'
-import { kindsOfValue } from '../engine/type-inference.ts'
+import { kindsOfLoose } from '../engine/type-inference.ts'
 import { type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
 import { layoutOf } from '../table/layout.ts'
 import { createTable, type TabularLayer } from '../table/table.ts'
+import { isDateHeading, tableRulesOf } from '../table/table-rules.ts'
 import { unzip, zipLimits } from '../zip/zip.ts'
 
 /** The workbook lies in memory as a whole. */
@@ -59,10 +60,19 @@ function withoutZone(value: unknown): unknown {
   return moment.toISOString().replace(/(T00:00:00)?\.000Z$|Z$/, '')
 }
 
-function readSheet(rows: Rows, { strict: isStrict = false }: ReaderOptions): Reading {
+function readSheet(rows: Rows, options: ReaderOptions): Reading {
   const sample = rows.slice(0, 200).map((row) => row.map(cellOf))
-  const table = createTable(layoutOf(sample), { warnings: [], isStrict })
-  return readRecords({ ...table, kindsOf: kindsOfValue, batches: batchesOf(rows, table) })
+  const rules = tableRulesOf(options)
+  const table = createTable(layoutOf(sample, { ...rules, sourceSrid: options.sourceSrid }), {
+    warnings: [],
+    isStrict: options.strict === true,
+    rules,
+  })
+  return readRecords({
+    ...table,
+    kindsOf: (value, place) => kindsOfLoose(value, rules, isDateHeading(table.fields.names[place] ?? '')),
+    batches: batchesOf(rows, table),
+  })
 }
 
 function cellOf(value: unknown): CsvCell {

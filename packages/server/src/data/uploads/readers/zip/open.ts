@@ -2,6 +2,7 @@ import { isNamedAsData } from '../formats.ts'
 import { type OpenReader, type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
 import type { ShapefileParts } from '../shapefile/records.ts'
 import { openShapefiles } from '../shapefile/shapefile.ts'
+import { refuseTableRules } from '../table/table-rules.ts'
 import { supportedText } from '../unsupported-format.ts'
 import { openPacked, type PackedFile, quoted } from './entry.ts'
 import { openLayersOf } from './layers-of.ts'
@@ -16,14 +17,24 @@ export async function openZip(file: string, options: ReaderOptions, openFile: Op
   const names = packed.map(({ name }) => name)
   if (names.length === 0) throw await nothingIn(file)
   if (names.includes('content.xml') && names.includes('mimetype')) {
+    refuseTableRules(options, 'ODS')
     return (await import('../gdal/gdal.ts')).openByGdal(file, 'ods', options)
   }
-  if (names.some((name) => largePart.test(name))) return openShapefiles(await shapefilesOf(packed, options), options)
+  if (names.some((name) => largePart.test(name))) {
+    refuseTableRules(options, 'a Shapefile')
+    return openShapefiles(await shapefilesOf(packed, options), options)
+  }
   const files = await unpackFiles(packed, options.directory, options)
   const database = files.filter(({ name }) => /\.gdb\/[^/]+$/i.test(name) || /(^|\/)a[0-9a-f]{8}\.gdb\w+$/i.test(name))
-  if (database.length) return openDatabase(database, options)
+  if (database.length) {
+    refuseTableRules(options, 'a FileGDB')
+    return openDatabase(database, options)
+  }
   const mapInfo = files.filter(({ name }) => /\.(tab|dat|map|id|ind|mif|mid)$/i.test(name))
-  if (mapInfo.some(({ name }) => /\.(tab|mif)$/i.test(name))) return openMapInfo(mapInfo, options)
+  if (mapInfo.some(({ name }) => /\.(tab|mif)$/i.test(name))) {
+    refuseTableRules(options, 'of MapInfo')
+    return openMapInfo(mapInfo, options)
+  }
   const chosen = dataAmong(files)
   if (chosen.length === 0) throw await nothingIn(file)
   return openOthers(chosen, options, openFile)
