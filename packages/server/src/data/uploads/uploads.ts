@@ -10,6 +10,7 @@ import { createGdalPool } from './reader-process/gdal-pool.ts'
 import { createReaders, type Readers } from './reader-process/reader-process.ts'
 import { type ClaimedUpload, claimNext, giveUp, optionsOf, silenceSeconds, uploadTable } from './record/upload-state.ts'
 import type { LoadingParts } from './run/loading-parts.ts'
+import { createPreviews, type PreviewUpload } from './run/preview-upload.ts'
 import { removeUpload } from './run/run-upload.ts'
 import { attempt, removeTables, stopStatements } from './run/upload-attempt.ts'
 
@@ -34,6 +35,8 @@ export type Uploads = {
   /** There is an upload to claim. */
   announce(): void
   stop(upload: { id: string; applicationId: string }): Promise<void>
+  /** Tells what an upload would make. */
+  readonly preview: PreviewUpload
   /** Long polling for clients. */
   readonly watch: StatusWatch
   /** Another process has changed the status of an upload. */
@@ -132,6 +135,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   return {
+    preview: createPreviews({ ...options, takeReader: readers.take }),
     watch,
     heard: waiting.tell,
     readsFiles: concurrency > 0,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
 import {
   type Caller,
   demandAnyId,
@@ -26,11 +27,14 @@ import { type FileStore, uploadKey } from '../../../kernel/storage/file-store.ts
 import { currentTraceparent } from '../../../kernel/tracing.ts'
 import { demandReplaceable, type ReplacedDataset, type ReplacedSource } from '../load/replaced-table.ts'
 import { unsupportedFileFault } from '../readers/unsupported-format.ts'
-import { type UploadFormFields, upload } from '../record/upload.ts'
+import { upload } from '../record/upload.ts'
 import { type FaultDto, faultOf, UploadFault } from '../record/upload-fault.ts'
+import { type UploadPreview, uploadPreviewSchema } from '../record/upload-preview.ts'
 import { now, uploadColumns, uploadRow } from '../record/upload-state.ts'
+import type { PreviewUpload, ReceivedUpload } from '../run/preview-upload.ts'
 import { removeUpload, sourceFile } from '../run/run-upload.ts'
 import { type Arrival, type Arrive, quotaExceeded } from './arriving-uploads.ts'
+import { checkFields, dryRunAnswer, previewOf } from './dry-run.ts'
 import { formSchema, readFormFields } from './form-fields.ts'
 import { dismissBody, formBytes, type Pace, receiveForm } from './receive-file.ts'
 import type { StatusWatch } from './status-watch.ts'
@@ -61,6 +65,8 @@ export type UploadOperationsOptions = {
   stop(upload: { id: string; applicationId: string }): Promise<void>
   /** Waits for status changes. */
   watch: StatusWatch
+  /** Tells what an upload would make. */
+  preview: PreviewUpload
 }
 
 export type UploadServices = BaseServices & {
@@ -75,22 +81,28 @@ const create = operation({
   path: '/api/v1/uploads',
   summary: 'Send a file that becomes a dataset and a map',
   description:
-    'Answers as soon as the file is stored; the record tells what becomes of it. A file that is plainly of no format that is read has failed already.',
+    'Answers as soon as the file is stored; the record tells what becomes of it. A file that is plainly of no format that is read has failed already. With `dryRun=true` it answers what would be made, and makes nothing.',
   access: { class: 'uploads', level: 'execute' },
+  query: Type.Object({
+    dryRun: Type.Optional(
+      Type.Boolean({ description: 'Answer what would be made of the file (UploadPreview), and make nothing' }),
+    ),
+  }),
   multipart: formSchema,
   success: {
     status: 200,
-    description: 'The upload',
-    schema: outputSchema(upload),
+    description: 'The upload; with `dryRun=true` what would be made',
+    schema: Type.Union([outputSchema(upload), uploadPreviewSchema]),
     headers: ['ETag', 'Location'],
   },
   failures: [404, 408, 429],
-  async handle({ request, caller, scope, services }) {
+  async handle({ request, caller, scope, services, signal }, { query: { dryRun: isDryRun = false } }) {
     const { uploading: options } = services
     const { directory, maxBytes } = options
     const id = randomUUID()
     let arrival: Arrival | undefined
     let fault: FaultDto | undefined
+    let preview: UploadPreview | undefined
     try {
       demandAnyId(scope)
       const declared = Number(request.raw.headers['content-length'] ?? 0)
@@ -107,8 +119,10 @@ const create = operation({
       const form = readFormFields(fields)
       const replaces = form.datasetId === undefined ? null : await checkReplaced(services, caller, form.datasetId)
       fault = faultOf(await unsupportedFileFault(sourceFile(directory, id)))
-      if (!fault) await options.files.put(uploadKey(id), sourceFile(directory, id))
-      await insert(services, caller, scope, { id, file, form, replaces, fault }, arrival)
+      const { applicationId } = caller
+      const received = { id, applicationId, fileName: fileNameOf(file.name), size: file.size, options: form }
+      if (isDryRun) preview = await previewOf(options.preview, received, fault, signal)
+      else await keep(services, caller, scope, { ...received, replaces, fault }, arrival, signal)
     } catch (error) {
       dismissBody(request.raw)
       await removeUpload(options, id)
@@ -116,31 +130,51 @@ const create = operation({
     } finally {
       await arrival?.end()
     }
-    if (fault) await removeUpload(options, id)
+    if (fault || isDryRun) await removeUpload(options, id)
+    if (preview) return dryRunAnswer(preview, scope)
     const { json: body, tag } = await getText({ resource: upload, services }, scope, id)
     if (!fault) options.announce()
     return { headers: { etag: `"${tag}"`, location: `/api/v1/uploads/${id}` }, json: body }
   },
 })
 
-type Received = {
-  id: string
-  file: { name: string; size: number }
-  form: UploadFormFields
+type Received = ReceivedUpload & {
   replaces: ReplacedSource | null
   /** A fault that is already known. */
   fault: FaultDto | undefined
 }
 
-async function insert(
-  { db }: UploadServices,
-  { applicationId, bearer }: Caller,
-  { ownerId, trail }: Scope,
-  { id, file: { name, size }, form, replaces, fault }: Received,
-  arrival: Arrival,
-): Promise<void> {
+function fileNameOf(name: string): string {
   const fileName = lastSegment(name.toWellFormed().replaceAll('\0', '')).slice(0, 255)
   if (fileName === '') throw invalid('body/file', 'must have a file name, such as places.csv')
+  return fileName
+}
+
+/** Stores a file that is not refused, and its record. */
+async function keep(
+  services: UploadServices,
+  caller: Caller,
+  scope: Scope,
+  received: Received,
+  arrival: Arrival,
+  signal: AbortSignal,
+): Promise<void> {
+  const { preview, files, directory } = services.uploading
+  const { id, fault } = received
+  if (!fault) {
+    await checkFields(preview, received, signal)
+    await files.put(uploadKey(id), sourceFile(directory, id))
+  }
+  await insert(services, caller, scope, received, arrival)
+}
+
+async function insert(
+  { db }: UploadServices,
+  { bearer }: Caller,
+  { ownerId, trail }: Scope,
+  { id, applicationId, fileName, size, options, replaces, fault }: Received,
+  arrival: Arrival,
+): Promise<void> {
   const owner = ownerId ?? bearer?.userId ?? null
   const settle = await arrival.prepareToSettle()
   if (trail) trail.target = { type: 'uploads', id, name: fileName }
@@ -149,7 +183,7 @@ async function insert(
     await tx.query(sql`
       INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size, status, error,
         finished_at, traceparent)
-      VALUES (${id}::uuid, ${applicationId}::uuid, ${owner}, ${fileName}, ${`uploads/${id}`}, ${json(form)},
+      VALUES (${id}::uuid, ${applicationId}::uuid, ${owner}, ${fileName}, ${`uploads/${id}`}, ${json(options)},
         ${replaces && json(replaces)}, ${size}, ${fault ? 'failed' : 'pending'}, ${json(fault ?? {})},
         CASE WHEN ${fault !== undefined} THEN ${now} END, ${currentTraceparent()})`)
   }

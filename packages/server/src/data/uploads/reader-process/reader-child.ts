@@ -18,6 +18,7 @@ import {
   readFaultOf,
   rowsDescriptor,
 } from './reader-messages.ts'
+import { sampleRows } from './sample-rows.ts'
 
 // The reader process: reads one file for the server and exits. It has no secrets and no database access, so that a
 // malicious file can do no harm.
@@ -120,7 +121,7 @@ async function open(
   // Write the compile cache now that all readers are loaded: this process is killed and never reaches the exit that
   // would do it.
   flushCompileCache()
-  return { format: reader.format, layers: await reader.layers() }
+  return { format: reader.format, layers: await reader.layers(), bytes: reader.unpackedBytes ?? fileBytes }
 }
 
 async function answer(request: ReaderRequest, context: RequestContext) {
@@ -129,6 +130,7 @@ async function answer(request: ReaderRequest, context: RequestContext) {
   const pass = passOf(context)
   if (request.kind === 'scan') return reader.scan(request.layer, pass)
   if (request.kind === 'guess') return reader.guess(request.layer, pass)
+  if (request.kind === 'sample') return sampleRows(reader, request, pass)
   return sendRows(reader, request, pass)
 }
 

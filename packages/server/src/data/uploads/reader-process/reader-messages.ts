@@ -17,6 +17,7 @@ export type ReaderRequest =
   | ({ kind: 'encode' } & RowsRequest)
   | { kind: 'guess'; layer: string }
   | ({ kind: 'load' } & RowsRequest)
+  | ({ kind: 'sample'; count: number } & RowsRequest)
 
 /** The options that can be serialized. */
 export type FileOptions = Omit<ReaderOptions, 'signal' | 'onAdvance' | 'convertByGdal'>
@@ -39,14 +40,19 @@ export type RowsRequest = {
 /** Sent after all rows: the loaded layer (for a load), and the rows whose polygons may be invalid. */
 export type RowsSent = { loaded: LoadResult | undefined; doubtful: readonly number[] | undefined }
 
+/** A row for a preview: a value for each column but the geometry, which is hexadecimal EWKB; `shortened` counts all columns. */
+export type SampleRow = { values: unknown[]; geometry: string | null; shortened: number[] }
+
 /** A tile archive has no layers to read: it is served as it is. */
-export type FileSummary = { archive: 'mbtiles' | 'pmtiles' } | { format: string; layers: string[] }
+export type FileSummary = { archive: 'mbtiles' | 'pmtiles' } | { format: string; layers: string[]; bytes: number }
 
 /**
  * Answers. A fault of the file is a regular answer; only an error of the reader itself is a failure. Rows have a
  * separate pipe, each chunk prefixed with its length; a length of 0 ends a layer.
  */
-export type ReaderAnswer = { value: FileSummary | ScannedLayer | RowsSent | undefined } | { fault: FileFault }
+export type ReaderAnswer =
+  | { value: FileSummary | ScannedLayer | RowsSent | SampleRow[] | undefined }
+  | { fault: FileFault }
 
 /** A serialized ReadFault. */
 export type FileFault = { code: UploadErrorCode; message: string; position: FilePosition }

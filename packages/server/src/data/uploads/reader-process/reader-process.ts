@@ -19,6 +19,7 @@ import {
   type RowsSent,
   readFaultOf,
   rowsDescriptor,
+  type SampleRow,
 } from './reader-messages.ts'
 import { createRowPipe, rowsUntil } from './reader-rows.ts'
 import { createStallWatchdog } from './stall-watchdog.ts'
@@ -35,6 +36,8 @@ export type ReaderProcess = {
   guess(layer: string): Promise<ScannedLayer | undefined>
   /** Encodes a layer with the guessed schema; its final message tells whether the guess held for all rows. */
   load(wanted: RowsRequest, onProgress: (fraction: number) => void): ReaderRows
+  /** The first rows of a layer that was scanned or guessed. */
+  sample(wanted: RowsRequest & { readonly count: number }): Promise<SampleRow[]>
   /** Kills the process at any point. */
   end(): Promise<void>
   /** Resolves when the process has ended for any reason. */
@@ -170,6 +173,7 @@ function startReader(cacheDirectory: string, stalledMs: number, convert: GdalCon
     scan: (layer, onProgress) => watchdog.await(call<ScannedLayer>({ kind: 'scan', layer }, onProgress)),
     encode: (wanted, onProgress) => rowsOf({ kind: 'encode', ...wanted }, onProgress),
     guess: (layer) => watchdog.await(call<ScannedLayer | undefined>({ kind: 'guess', layer })),
+    sample: (wanted) => watchdog.await(call<SampleRow[]>({ kind: 'sample', ...wanted })),
     load: (wanted, onProgress) => rowsOf({ kind: 'load', ...wanted }, onProgress),
     ended,
     async end() {
