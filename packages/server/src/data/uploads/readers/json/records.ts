@@ -11,7 +11,7 @@ import { type GeometryColumns, geometryOfRow } from '../table/geometry-cell.ts'
 import { cellsOf, findGeometry } from '../table/geometry-columns.ts'
 import { coordinateNamesOf, geometryColumnNames } from '../table/table.ts'
 import { isDateHeading, type TableRules, tableRulesOf } from '../table/table-rules.ts'
-import { demandTypes, nullTest, readTyped, typedColumn, typeGiven } from '../table/typed-cell.ts'
+import { demandTypes, notOfType, nullTest, readTyped, typedColumn, typeGiven } from '../table/typed-cell.ts'
 import { parseExactJson } from './exact-json.ts'
 import { readObjects } from './objects.ts'
 import type { RecordsMember } from './shape.ts'
@@ -121,7 +121,7 @@ function readJson(
   }
   async function* batches() {
     for await (const { texts, fraction } of readObjects(file, member, { signal, ignored }))
-      yield { records: texts.map((text) => recordOf(text, fields, left, shapeOf, readValue)), fraction }
+      yield { records: texts.map((text) => recordOf(text, fields, left, shapeOf, readValue, rules)), fraction }
   }
   return readRecords({
     fields,
@@ -163,6 +163,7 @@ function recordOf(
   left: string | undefined,
   shapeOf: (object: Record<string, unknown>) => Pick<SourceRecord, 'geometry' | 'fault'>,
   readValue: (name: string, value: unknown) => unknown,
+  rules: TableRules,
 ): SourceRecord {
   const object = parseObject(text)
   if (!object) return { values: [], geometry: null, fault: { value: text, problem: 'is not an object' } }
@@ -171,7 +172,8 @@ function recordOf(
     if (name === left) continue
     const value = readValue(name, given)
     if (value === undefined) {
-      const fault = { column: name, value: String(given), problem: 'is not of the type that was given' }
+      const problem = notOfType(typeGiven(rules, name) ?? 'string')
+      const fault = { column: name, value: String(given), problem }
       return { values: [], geometry: null, fault }
     }
     found[fieldIndex(fields, name)] = value

@@ -92,7 +92,7 @@ export const areDegrees = (xs: readonly number[], ys: readonly number[]): boolea
 
 /** Metres from a far origin: what is smaller may be pixels, or anything. */
 const areLarge = (xs: readonly number[], ys: readonly number[]): boolean =>
-  shareAbove(xs, 10_000) > 0.9 && shareAbove(ys, 10_000) > 0.9
+  shareAbove(xs, 10_000) > 0.5 && shareAbove(ys, 10_000) > 0.5
 
 const shareAbove = (values: readonly number[], least: number): number =>
   values.filter((value) => Math.abs(value) >= least).length / (values.length || 1)
