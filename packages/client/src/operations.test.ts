@@ -44,6 +44,7 @@ const own: Readonly<Record<string, unknown[]>> = {
   'tiles.get': [id, { z: 7, x: 8, y: 9 }],
   'uploads.upload': [new File(['a,b\n'], 'a.csv')],
   'uploads.create': [{ file: new File(['a,b\n'], 'a.csv') }],
+  'uploads.preview': [new File(['a,b\n'], 'a.csv')],
   'uploads.wait': [id],
 }
 

@@ -44,7 +44,11 @@ export function formDataOf({ fields, file, fileName }: Form & { readonly file: B
 }
 
 const presentFields = (fields: Form['fields']): [string, string][] =>
-  Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, textOf(value)]]))
+
+/** Lists and objects are sent as JSON. */
+const textOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 
 /** A multipart/form-data stream that counts the bytes read from it, because fetch reports no upload progress. */
 export function countedForm(form: Form, onProgress: OnProgress) {

@@ -104,6 +104,27 @@ describe('a file', () => {
   })
 })
 
+describe('a preview', () => {
+  test('tells what an upload with these options would make, and makes nothing', async () => {
+    const { uploads } = server.client()
+    const before = (await uploads.list()).length
+    const file = new File(['plz,where,seen\n8001,"[47.37, 8.54]",01.02.2024\n'], 'orte.csv')
+    const plain = await uploads.preview(file)
+    assert.equal(plain.layers[0]?.geometry, null)
+    const { layers, error } = await uploads.preview(file, {
+      geometry: 'where:lat,lon',
+      types: { plz: 'string' },
+      dateOrder: 'dmy',
+      nulls: ['n/a', '-'],
+    })
+    assert.deepEqual(error, {})
+    assert.deepEqual(layers[0]?.rows[0]?.geom, { type: 'Point', coordinates: [8.54, 47.37] })
+    assert.deepEqual([layers[0]?.rows[0]?.plz, layers[0]?.rows[0]?.seen], ['8001', '2024-02-01'])
+    assert.equal((await uploads.list()).length, before)
+    await assert.rejects(uploads.preview(file, { geometry: 'there' }), { name: 'ApiError', status: 400 })
+  })
+})
+
 describe('waiting for an upload', () => {
   test('tells the progress and gives the finished record', async () => {
     const { uploads } = server.client({ timeoutMs: 20_000 })

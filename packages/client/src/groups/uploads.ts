@@ -3,7 +3,7 @@ import { type Params, readable } from '../crud.ts'
 import { type Call, path } from '../request.ts'
 import { delayMs, sleep } from '../retry.ts'
 import type { Send } from '../send.ts'
-import type { Upload, UploadForm } from '../types.ts'
+import type { Upload, UploadForm, UploadPreview } from '../types.ts'
 import { asFile, countedForm, formDataOf, type OnProgress, type UploadFile } from '../upload-body.ts'
 import { xhrFetch } from '../xhr-fetch.ts'
 
@@ -41,18 +41,24 @@ export function uploadsGroup(send: Send, isOwnFetch: boolean) {
     /** Sends a file. Resolves when the server has received it; `wait` waits for the processing. */
     async upload(
       file: UploadFile,
-      { fileName, ...fields }: UploadOptions = {},
+      options: UploadOptions = {},
       { onProgress, ...params }: Params<{ onProgress?: OnProgress | undefined }> = {},
     ): Promise<Upload> {
-      const name = fileName ?? (file as Partial<File>).name
-      if (!name) throw new TypeError('options.fileName: required, because only a File has a name of its own.')
-      const form = { fields, file: asFile(file), fileName: name }
+      const form = formOf(file, options)
       const total = form.file instanceof Blob ? form.file.size : null
       onProgress?.({ loaded: 0, total })
       const upload = await send<Upload>('POST', () => root, params, bodyOf(form, onProgress, isOwnFetch))
       onProgress?.({ loaded: upload.size, total })
       return upload
     },
+    /** Tells what an upload of the file would make (`POST /uploads?dryRun=true`), and makes nothing. */
+    preview: (file: UploadFile, options: UploadOptions = {}, params: Params = {}): Promise<UploadPreview> =>
+      send<UploadPreview>(
+        'POST',
+        () => root,
+        { ...params, dryRun: true } as Params<{ dryRun: boolean }>,
+        bodyOf(formOf(file, options), undefined, isOwnFetch),
+      ),
     /** Resolves when the upload is completed; rejects with an UploadError if it failed or was cancelled. */
     async wait(
       id: string,
@@ -76,6 +82,12 @@ export function uploadsGroup(send: Send, isOwnFetch: boolean) {
     create: ({ file, ...options }: UploadOptions & { file: UploadFile }, params?: Params) =>
       group.upload(file, options, params),
   }
+}
+
+function formOf(file: UploadFile, { fileName, ...fields }: UploadOptions): Form {
+  const name = fileName ?? (file as Partial<File>).name
+  if (!name) throw new TypeError('options.fileName: required, because only a File has a name of its own.')
+  return { fields, file: asFile(file), fileName: name }
 }
 
 type Form = { fields: object; file: ReturnType<typeof asFile>; fileName: string }
