@@ -37,7 +37,7 @@ test('a process that was started before it is needed reads the next file; one th
   const controller = new AbortController()
   const reader = readers.take(controller.signal)
   const opened = await reader.open(file, { fileName: 'places.csv', directory, allowNativeGdal: false })
-  assert.deepEqual(opened, { format: 'csv', layers: ['places'] })
+  assert.deepEqual(opened, { format: 'csv', layers: ['places'], bytes: 27 })
   assert.deepEqual(
     (await children()).filter((pid) => !before.includes(pid)),
     [started],
