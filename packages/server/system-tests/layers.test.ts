@@ -52,7 +52,14 @@ const typesOfOpened = ['kernel/bus/bus.ts']
 
 /** Readers of uploads run in a process that knows neither secrets nor the database. */
 const readers = 'data/uploads/readers'
-const readersMayImport = ['data/uploads', 'query/geometry', 'kernel/concurrency', 'kernel/limits', 'kernel/errors.ts']
+const readersMayImport = [
+  'data/uploads',
+  'query/geometry',
+  'kernel/concurrency',
+  'kernel/limits',
+  'kernel/errors.ts',
+  'kernel/nearest-name.ts',
+]
 
 /** The files that load another package of the repository by its path, because that package may be absent. */
 const leaves = ['agents/bridges/bridge-package.ts', 'data/databases/duckdb/package.ts']

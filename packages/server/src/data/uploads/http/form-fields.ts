@@ -4,7 +4,7 @@ import { isUuid } from '../../../api/access/credentials.ts'
 import { boundedBy, uuidText } from '../../../api/http/input/bounded-schemas.ts'
 import { invalid } from '../../../kernel/errors.ts'
 import { unknownName } from '../../../kernel/nearest-name.ts'
-import { type ColumnType, columnTypes } from '../readers/table/table-rules.ts'
+import { columnTypes, type TableColumnType } from '../readers/table-rules.ts'
 import { encodingNamed, publicEncoding } from '../readers/text/code-pages.ts'
 import type { UploadFormFields } from '../record/upload.ts'
 
@@ -137,7 +137,7 @@ function parseJson(name: string, text: string): unknown {
 }
 
 /** Names that other parts of the API, databases and spreadsheets have for the same types. */
-const otherNames: Readonly<Record<string, ColumnType>> = {
+const otherNames: Readonly<Record<string, TableColumnType>> = {
   text: 'string',
   varchar: 'string',
   int: 'integer',
@@ -154,7 +154,7 @@ const otherNames: Readonly<Record<string, ColumnType>> = {
 
 const maxTypes = 1_000
 
-function readTypes(text: string): Record<string, ColumnType> {
+function readTypes(text: string): Record<string, TableColumnType> {
   const value = parseJson('types', text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid('body/types', 'must be an object of JSON with the types of columns, such as {"plz": "string"}')
@@ -164,7 +164,7 @@ function readTypes(text: string): Record<string, ColumnType> {
   return Object.fromEntries(entries.map(([column, type]) => [column, readType(column, type)]))
 }
 
-function readType(column: string, given: unknown): ColumnType {
+function readType(column: string, given: unknown): TableColumnType {
   const name = String(given).toLowerCase()
   const type =
     columnTypes.find((one) => one === name) ?? (Object.hasOwn(otherNames, name) ? otherNames[name] : undefined)

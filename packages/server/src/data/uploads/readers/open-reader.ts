@@ -1,7 +1,7 @@
 import { type FileFormat, titleOf } from './formats.ts'
 import { type OpenReader, type Reader, type ReaderOptions, ReadFault } from './reader.ts'
 import { sniff } from './sniff.ts'
-import { refuseTableRules } from './table/table-rules.ts'
+import { refuseTableRules } from './table/table-faults.ts'
 import { inUtf8 } from './text/text-encoding.ts'
 import { unsupported } from './unsupported-format.ts'
 import { gunzip } from './zip/gzip.ts'

@@ -1,6 +1,6 @@
 import { GeometryFault } from '../../../query/geometry/geometry-fault.ts'
 import type { Extent, GeometryType } from '../../../query/geometry/geometry-type.ts'
-import type { TableRules } from './table/table-rules.ts'
+import type { TableRules } from './table-rules.ts'
 
 /** Why a file could not be read; told to the client in the upload's `error`. */
 export type UploadErrorCode =

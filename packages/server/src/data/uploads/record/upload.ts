@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { defineResource, field } from '../../../api/resource/resource.ts'
 import { sql } from '../../../kernel/db/sql.ts'
-import type { TableRules } from '../readers/table/table-rules.ts'
+import type { TableRules } from '../readers/table-rules.ts'
 
 const statuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const
 

@@ -15,7 +15,7 @@ import { kind, mayBeThousands } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
 import type { GeometryColumns } from '../table/geometry-cell.ts'
 import type { TabularLayer } from '../table/table.ts'
-import { isDateHeading } from '../table/table-rules.ts'
+import { isDateHeading } from '../table/table-faults.ts'
 import type { RowWindow } from './rows.ts'
 
 /** What was found in a cell. */

@@ -3,8 +3,9 @@
  * its values are read in one way and no other; where two are left it stays text, and a warning says which upload field settles it.
  */
 import type { FieldType, Warning } from '../reader.ts'
-import { type DateOrder, readCompactDate, readLocalDate } from './local-dates.ts'
-import { type DecimalMark, plainDigits, readYesOrNo } from './local-numbers.ts'
+import type { DateOrder, DecimalMark, LocalRules } from '../table-rules.ts'
+import { readCompactDate, readLocalDate } from './local-dates.ts'
+import { plainDigits, readYesOrNo } from './local-numbers.ts'
 import { fieldTypeOf, kind, localKinds } from './type-inference.ts'
 
 /** How the values of a column are written. */
@@ -15,9 +16,6 @@ export type LocalFormat =
 
 /** `unsettled` says what cannot be told of a column that stays text for it. */
 export type LocalColumn = { type: FieldType; local?: LocalFormat; unsettled?: 'date' | 'number' }
-
-/** What the client says of all columns. */
-export type LocalRules = { readonly dateOrder?: DateOrder | undefined; readonly decimal?: DecimalMark | undefined }
 
 const integers = kind.int4 | kind.int8 | kind.huge | kind.inexact
 const dates =

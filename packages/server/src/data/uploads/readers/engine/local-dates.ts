@@ -1,9 +1,7 @@
 /** Dates as people write them in different countries: 31.01.2024, 01/31/2024, "Jan 31 2024", 20240131; with or without a time. */
+import type { DateOrder } from '../table-rules.ts'
 import { monthNamed } from './month-names.ts'
 import { daysOf, microsOf, type Temporal } from './temporal.ts'
-
-/** Which of day, month and year comes first. */
-export type DateOrder = 'dmy' | 'mdy' | 'ymd'
 
 /** `order` is what the text itself tells: `either` where day and month may change places, `sure` where nothing can. */
 export type LocalDate = { order: 'dmy' | 'mdy' | 'either' | 'sure'; temporal: Temporal }

@@ -1,6 +1,6 @@
 /** Numbers with thousands in groups (1.234,50 and 1'234.50), and yes and no in words. */
 
-export type DecimalMark = '.' | ','
+import type { DecimalMark } from '../table-rules.ts'
 
 const grouped: Readonly<Record<DecimalMark, RegExp>> = {
   '.': /^-?(?:\d+|\d{1,3}(?:([,'’\u00a0\u202f ])\d{3})(?:\1\d{3})*)(?:\.\d+)?$/,

@@ -1,7 +1,8 @@
 import { minus, nine, period, zero } from '../../../../query/geometry/encoding/character-codes.ts'
 import { type FieldType, maxFields, ReadFault } from '../reader.ts'
-import { type DateOrder, readCompactDate, readLocalDate } from './local-dates.ts'
-import { type DecimalMark, plainDigits, readYesOrNo } from './local-numbers.ts'
+import type { DateOrder, DecimalMark } from '../table-rules.ts'
+import { readCompactDate, readLocalDate } from './local-dates.ts'
+import { plainDigits, readYesOrNo } from './local-numbers.ts'
 import { parseTemporal } from './temporal.ts'
 
 /** The kinds of values seen in a field, as bits: the order they are seen in does not matter, nor how often. */
@@ -127,7 +128,7 @@ export function kindsOfText(text: string, customs: CellCustoms = {}, isDateColum
 }
 
 /** The kinds of a text that may be a date or a truth by the customs of some country. */
-export function kindsOfWords(text: string, { dateOrder }: CellCustoms): number {
+function kindsOfWords(text: string, { dateOrder }: CellCustoms): number {
   const truth = readYesOrNo(text)
   if (truth !== undefined) return truth ? kind.yes : kind.no
   const date = /\d/.test(text) ? readLocalDate(text, dateOrder) : undefined

@@ -10,8 +10,9 @@ import { isPairHeading, readAxisHeading } from '../table/coordinate-headings.ts'
 import { type GeometryColumns, geometryOfRow } from '../table/geometry-cell.ts'
 import { cellsOf, findGeometry } from '../table/geometry-columns.ts'
 import { coordinateNamesOf, geometryColumnNames } from '../table/table.ts'
-import { isDateHeading, type TableRules, tableRulesOf } from '../table/table-rules.ts'
-import { demandTypes, notOfType, nullTest, readTyped, typedColumn, typeGiven } from '../table/typed-cell.ts'
+import { isDateHeading } from '../table/table-faults.ts'
+import { chosenTypeOf, demandTypes, notOfType, nullTest, readTyped, typedColumn } from '../table/typed-cell.ts'
+import { type TableRules, tableRulesOf } from '../table-rules.ts'
 import { parseExactJson } from './exact-json.ts'
 import { readObjects } from './objects.ts'
 import type { RecordsMember } from './shape.ts'
@@ -116,7 +117,7 @@ function readJson(
   /** A value of the type that the client gave; undefined when it is none. */
   const readValue = (name: string, value: unknown): unknown => {
     if (isNull?.(value)) return null
-    const type = typeGiven(rules, name)
+    const type = chosenTypeOf(rules, name)
     return type ? readTyped(value, type, rules) : (value ?? null)
   }
   async function* batches() {
@@ -172,7 +173,7 @@ function recordOf(
     if (name === left) continue
     const value = readValue(name, given)
     if (value === undefined) {
-      const problem = notOfType(typeGiven(rules, name) ?? 'string')
+      const problem = notOfType(chosenTypeOf(rules, name) ?? 'string')
       const fault = { column: name, value: String(given), problem }
       return { values: [], geometry: null, fault }
     }

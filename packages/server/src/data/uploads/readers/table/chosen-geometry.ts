@@ -1,4 +1,6 @@
 /** The geometry that the client names in the upload field `geometry`. */
+
+import type { TableRules } from '../table-rules.ts'
 import { readSide, type Side, sides } from './box-columns.ts'
 import { shareOf, type TextColumns } from './columns.ts'
 import { orderInHeading, type PairOrder, readAxisHeading } from './coordinate-headings.ts'
@@ -10,7 +12,7 @@ import { likelySystems, systemsFor } from './match-systems.ts'
 import { pairColumn } from './one-column.ts'
 import { areDegrees, hintOf, zName } from './planar-columns.ts'
 import { readPlanarHeading } from './planar-headings.ts'
-import { fieldFault, type TableRules, unknownColumn } from './table-rules.ts'
+import { fieldFault, unknownColumn } from './table-faults.ts'
 
 const syntax = 'Write none, a column, two columns (x,y) or the four sides of a box (west,south,east,north).'
 

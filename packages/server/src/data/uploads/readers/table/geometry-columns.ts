@@ -1,5 +1,6 @@
 import type { CsvCell } from '../csv/rows.ts'
 import type { Warning } from '../reader.ts'
+import type { TableRules } from '../table-rules.ts'
 import { type BoxColumns, findBox } from './box-columns.ts'
 import { chosenGeometry } from './chosen-geometry.ts'
 import { geometryNames, shareOf, type TextColumns } from './columns.ts'
@@ -10,7 +11,6 @@ import { coordinateOf, type GeometryColumns, isNothing, looksLikeGeometry } from
 import { geometryNotFound } from './geometry-not-found.ts'
 import { findOneColumn } from './one-column.ts'
 import { findPlanar, zName } from './planar-columns.ts'
-import type { TableRules } from './table-rules.ts'
 import { nullTest } from './typed-cell.ts'
 
 /** Finds the geometry by the client's word, else by the names of the columns and a sample of their cells. */

@@ -2,10 +2,10 @@ import { type CsvCell, rowsOf } from '../csv/rows.ts'
 import { kind, kindsOfText } from '../engine/type-inference.ts'
 import { readStart } from '../file-start.ts'
 import { maxFields, ReadFault, type Warning } from '../reader.ts'
+import type { TableRules } from '../table-rules.ts'
 import type { GeometryColumns } from './geometry-cell.ts'
 import { cellsOf, findGeometry } from './geometry-columns.ts'
 import { demandTable } from './plausible.ts'
-import type { TableRules } from './table-rules.ts'
 import { demandTypes } from './typed-cell.ts'
 
 /** How a table lies in its rows. */

@@ -81,7 +81,7 @@ function resolveSystem(
   return found(false, { warnings: [], ...hintOf(systems) })
 }
 
-export function xyOf({ names }: TextColumns, x: number, y: number): GeometryColumns {
+function xyOf({ names }: TextColumns, x: number, y: number): GeometryColumns {
   return { kind: 'xy', x, y, z: names.findIndex((name) => zName.test(name)), isGeographic: false }
 }
 

@@ -4,10 +4,10 @@ import type { LayerFacts } from '../engine/reading.ts'
 import type { SourceRecord } from '../engine/records.ts'
 import type { FieldList } from '../engine/type-inference.ts'
 import type { Warning } from '../reader.ts'
+import type { TableColumnType, TableRules } from '../table-rules.ts'
 import { type CellFault, type GeometryColumns, geometryOfRow } from './geometry-cell.ts'
 import type { TableLayout } from './layout.ts'
-import type { ColumnType, TableRules } from './table-rules.ts'
-import { notOfType, nullTest, readTyped, typedColumn, typeGiven } from './typed-cell.ts'
+import { chosenTypeOf, notOfType, nullTest, readTyped, typedColumn } from './typed-cell.ts'
 
 /** A table that is being read: what its rows are as records. */
 export type TabularLayer = {
@@ -37,7 +37,7 @@ export function createTable(layout: TableLayout, { warnings, isStrict, rules = {
   const coordinateNames = coordinateNamesOf(geometryColumns, names)
   const isNull = nullTest(rules)
   const typed = columns.flatMap((column, place) => {
-    const type = typeGiven(rules, names[column] ?? '')
+    const type = chosenTypeOf(rules, names[column] ?? '')
     return type ? [{ place, type, name: names[column] ?? '' }] : []
   })
   const lengths: Lengths = { isStrict, cut: 0, filled: createSkippedRows() }
@@ -78,7 +78,7 @@ const placed = ({ column, value, problem }: CellFault, names: readonly string[],
   problem,
 })
 
-type TypedColumn = { readonly place: number; readonly type: ColumnType; readonly name: string }
+type TypedColumn = { readonly place: number; readonly type: TableColumnType; readonly name: string }
 
 /** Puts values of the given types in place of their texts; answers what is wrong with the first that is none. */
 function readTypedCells(

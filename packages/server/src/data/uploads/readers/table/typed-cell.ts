@@ -1,15 +1,16 @@
 /** Cells of columns whose type the client gave. */
 import { jsonOf } from '../engine/copy-binary.ts'
-import { columnOf, type LocalColumn, type LocalRules, plainValue } from '../engine/local-columns.ts'
+import { columnOf, type LocalColumn, plainValue } from '../engine/local-columns.ts'
 import { readLocalDate } from '../engine/local-dates.ts'
 import { plainDigits, readYesOrNo } from '../engine/local-numbers.ts'
 import { parseTemporal } from '../engine/temporal.ts'
 import { isJson, kind } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
-import { type ColumnType, fieldFault, type TableRules, unknownColumn } from './table-rules.ts'
+import type { LocalRules, TableColumnType, TableRules } from '../table-rules.ts'
+import { fieldFault, unknownColumn } from './table-faults.ts'
 
 /** A value as a value of this type; null for nothing, undefined when it cannot be read as one. */
-export function readTyped(value: unknown, type: ColumnType, rules: LocalRules): unknown {
+export function readTyped(value: unknown, type: TableColumnType, rules: LocalRules): unknown {
   if (value === null || value === undefined) return null
   if (type === 'string') return textOf(value)
   const given = typeof value === 'string' ? value.trim() : value
@@ -20,7 +21,7 @@ type Read = (value: unknown, rules: LocalRules) => unknown
 
 const textOf = (value: unknown): string => (typeof value === 'object' && value !== null ? jsonOf(value) : String(value))
 
-const readers: Readonly<Record<Exclude<ColumnType, 'string'>, Read>> = {
+const readers: Readonly<Record<Exclude<TableColumnType, 'string'>, Read>> = {
   integer: (value, rules) => {
     const number = readNumber(value, rules)
     if (number === undefined || !/^-?\d+(\.0+)?$/.test(number)) return undefined
@@ -73,7 +74,7 @@ function readMoment(value: unknown, { dateOrder }: LocalRules, kinds: RegExp): s
   return read && kinds.test(read.kind) ? String(iso) : undefined
 }
 
-const nouns: Readonly<Record<ColumnType, string>> = {
+const nouns: Readonly<Record<TableColumnType, string>> = {
   string: 'a text',
   integer: 'an integer',
   number: 'a number',
@@ -86,9 +87,9 @@ const nouns: Readonly<Record<ColumnType, string>> = {
 }
 
 /** What is wrong with a value, for messages. */
-export const notOfType = (type: ColumnType): string => `is not ${nouns[type]}`
+export const notOfType = (type: TableColumnType): string => `is not ${nouns[type]}`
 
-const fieldTypes: Readonly<Record<ColumnType, (kinds: number) => FieldType>> = {
+const fieldTypes: Readonly<Record<TableColumnType, (kinds: number) => FieldType>> = {
   string: () => 'text',
   integer: (kinds) => (kinds & kind.int8 ? 'bigint' : 'integer'),
   number: () => 'number',
@@ -104,11 +105,11 @@ const fieldTypes: Readonly<Record<ColumnType, (kinds: number) => FieldType>> = {
 export const typedColumn =
   (rules: TableRules) =>
   (kinds: number, name: string): LocalColumn => {
-    const type = typeGiven(rules, name)
+    const type = chosenTypeOf(rules, name)
     return type ? { type: fieldTypes[type](kinds) } : columnOf(kinds, rules)
   }
 
-export const typeGiven = ({ types }: TableRules, name: string): ColumnType | undefined =>
+export const chosenTypeOf = ({ types }: TableRules, name: string): TableColumnType | undefined =>
   types && Object.hasOwn(types, name) ? types[name] : undefined
 
 /** Throws a fault where a type is given to a column that does not exist, or that most values of a sample do not have. */
@@ -127,7 +128,7 @@ export function demandTypes(rules: TableRules, names: readonly string[], cells: 
   }
 }
 
-const isUnsettledDate = (value: string | undefined, type: ColumnType, { dateOrder }: LocalRules): boolean =>
+const isUnsettledDate = (value: string | undefined, type: TableColumnType, { dateOrder }: LocalRules): boolean =>
   (type === 'date' || type === 'datetime') && dateOrder === undefined && readLocalDate(value ?? '')?.order === 'either'
 
 /** Whether a value stands for nothing, as the client says. */

@@ -9,7 +9,8 @@ import { kindsOfLoose } from '../engine/type-inference.ts'
 import { type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
 import { layoutOf } from '../table/layout.ts'
 import { createTable, type TabularLayer } from '../table/table.ts'
-import { isDateHeading, tableRulesOf } from '../table/table-rules.ts'
+import { isDateHeading } from '../table/table-faults.ts'
+import { tableRulesOf } from '../table-rules.ts'
 import { unzip, zipLimits } from '../zip/zip.ts'
 
 /** The workbook lies in memory as a whole. */
