@@ -505,6 +505,16 @@ export interface UploadForm {
   targetSrid?: number | string
   /** Only this one of several */
   layer?: string
+  /** Of a table: none; a column of geometries or of pairs (`where`, `where:lat,lon`); two columns, longitude or easting first (`lon,lat`); or the sides of a box (`west,south,east,north`). Of other formats: none */
+  geometry?: string
+  /** Of columns of a table, as JSON: the others are found by their values */
+  types?: Record<string, "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json">
+  /** Of dates such as 01.02.2024 in a table */
+  dateOrder?: "dmy" | "mdy" | "ymd"
+  /** What stands before decimals in a table */
+  decimal?: "," | "."
+  /** Values of a table that stand for nothing; as JSON, or divided by commas */
+  nulls?: string[]
   /** Fail at the first row that cannot be loaded, instead of skipping up to 1 % of them */
   strict?: boolean
 }
@@ -540,6 +550,8 @@ export interface Upload {
     feature?: number
     line?: number
     layer?: string
+    /** The field of the upload that does not fit the file */
+    field?: string
   }
   warnings: {
     code: string
@@ -564,6 +576,65 @@ export interface Upload {
   application?: Application | null
   /** Loaded by `join=owner` */
   owner?: User | null
+}
+
+export interface UploadPreview {
+  fileName: string
+  /** In bytes */
+  size: number
+  /** Null where the file cannot be read */
+  format: string | null
+  layers: {
+    layer: string
+    /** Of the dataset */
+    name: string
+    columns: {
+      /** As in the file */
+      name: string
+      /** As in the table */
+      column: string
+      /** As attributes of datasets have it, and as the field types takes it */
+      type: string
+      /** The type in the words of the database */
+      dbType: string
+    }[]
+    geometry: {
+      /** Such as Point or MultiPolygonZ */
+      type: string
+      /** Of a table: those that it is read from */
+      columns: string[]
+      /** The reference system of the file; null where it is known by its text only */
+      srid: number | null
+      /** The reference system of the table */
+      targetSrid: number
+    } | null
+    /** What all this was found by */
+    rowsRead: number
+    /** Whether these are all rows; else later ones may change types and add warnings */
+    isWhole: boolean
+    /** The first ten, by the columns of the table, geometries as GeoJSON in WGS 84. Texts are cut at 500 characters; a geometry of more than 64 kB is null */
+    rows: JsonObject[]
+    /** The columns with values that were cut or left out */
+    shortened: string[]
+    warnings: {
+      code: string
+      message: string
+      /** The number of features it is true of */
+      count?: number
+      layer?: string
+    }[]
+  }[]
+  /** Empty until the upload has failed */
+  error: {
+    code?: string
+    message?: string
+    /** The number of the feature, from 1 */
+    feature?: number
+    line?: number
+    layer?: string
+    /** The field of the upload that does not fit the file */
+    field?: string
+  }
 }
 
 export interface AppConfig {
@@ -1589,6 +1660,11 @@ export interface TileSetParams {
   v?: string
   /** Ignored: for caches */
   _?: string
+}
+
+export interface UploadsCreateParams {
+  /** Answer what would be made of the file (UploadPreview), and make nothing */
+  dryRun?: boolean
 }
 
 export interface AppConfigCreate {

@@ -12,11 +12,10 @@ import type { Warning } from '../readers/reader.ts'
 import { storageExceeded, UploadFault } from '../record/upload-fault.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
 import { demandReplaceable } from './replaced-table.ts'
-import type { TablePlan } from './table-plan.ts'
+import { isBeyondAntimeridian, type TablePlan } from './table-plan.ts'
 import type { Target } from './target.ts'
 import { withTemporarySrid } from './temporary-srid.ts'
 import { transformInBatches } from './transform-batches.ts'
-import { isBeyondAntimeridian } from './wrap-longitudes.ts'
 
 /** A staging table, not visible to users. */
 export type StagedTable = {

@@ -1,5 +1,6 @@
 // The schema of the table that a layer becomes.
 
+import type { Extent } from '../../../query/geometry/geometry-type.ts'
 import type { RowsRequest } from '../reader-process/reader-messages.ts'
 import { type EncodedColumn, type FieldType, geometryColumnType, type ScannedLayer } from '../readers/reader.ts'
 import { UploadFault } from '../record/upload-fault.ts'
@@ -109,3 +110,6 @@ function looksLikeDegrees(extent: ScannedLayer['extent']): boolean {
   const [west, south, east, north] = extent
   return west >= -360 && east <= 360 && south >= -90 && north <= 90
 }
+
+/** Such rows are moved: no box would find them. */
+export const isBeyondAntimeridian = ([west, , east]: Extent): boolean => west < -180 || east > 180

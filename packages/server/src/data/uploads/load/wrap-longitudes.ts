@@ -3,12 +3,10 @@
  * looks for them: into -180 … 180. Lines and areas that cross it are cut there, as RFC 7946 says.
  */
 import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
-import type { Extent } from '../../../query/geometry/geometry-type.ts'
 import type { Warning } from '../readers/reader.ts'
 import { geometryColumn } from './column-names.ts'
 import type { StagedTable } from './staging.ts'
-
-export const isBeyondAntimeridian = ([west, , east]: Extent): boolean => west < -180 || east > 180
+import { isBeyondAntimeridian } from './table-plan.ts'
 
 /** Returns the table, whose column takes several parts where single ones were cut, and a warning if rows were moved. */
 export async function wrapLongitudes(staged: StagedTable): Promise<{ staged: StagedTable; warnings: Warning[] }> {
