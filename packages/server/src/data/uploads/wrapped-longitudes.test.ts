@@ -35,6 +35,15 @@ test('points from 0 to 360 are found by the boxes of their halves, each once', a
   assert.match(warning?.message, /^50 rows have longitudes beyond 180 degrees/)
 })
 
+test('a preview says that longitudes would be moved', async () => {
+  const bytes = 'lat,lon,name\n10.5,200.25,a\n11.5,10.25,b\n'
+  const form = new FormData()
+  form.set('file', new File([bytes], 'places.csv'))
+  const { body } = await uploads.call('POST', '/api/v1/uploads?dryRun=true', { body: form })
+  const codes = body.layers[0].warnings.map(({ code }: { code: string }) => code)
+  assert.ok(codes.includes('wrapped_longitudes'), JSON.stringify(body))
+})
+
 test('lines and areas are cut at the antimeridian, or moved as a whole, and keep their heights', async () => {
   const square = (west: number, east: number) => [
     [

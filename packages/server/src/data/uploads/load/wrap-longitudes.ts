@@ -25,12 +25,16 @@ export async function wrapLongitudes(staged: StagedTable): Promise<{ staged: Sta
   await target.db.query(sql`
     ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${raw(`geometry(${type},${source})`)} USING ${wrapped}`)
   const rows = row.moved === 1 ? 'One row has' : `${row.moved} rows have`
-  const message = `${rows} longitudes beyond 180 degrees. They were moved by 360 into -180 … 180; lines and areas were cut at the antimeridian.`
   return {
     staged: { ...staged, doubtful: undefined, plan: { ...plan, geometry: { ...plan.geometry, type } } },
-    warnings: [{ code: 'wrapped_longitudes', message, count: row.moved }],
+    warnings: [{ ...wrapWarning(rows), count: row.moved }],
   }
 }
+
+export const wrapWarning = (rows: string): Warning => ({
+  code: 'wrapped_longitudes',
+  message: `${rows} longitudes beyond 180 degrees. They are moved by 360 into -180 … 180; lines and areas are cut at the antimeridian.`,
+})
 
 async function isGeographic({ target }: StagedTable, srid: number): Promise<boolean> {
   const [row] = await target.db.query<{ found: boolean }>(sql`

@@ -9,10 +9,11 @@ import type { Db } from '../../../kernel/db/db.ts'
 import { raw, sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { geometryColumn } from '../load/column-names.ts'
-import { planTable, type Reprojection, rowsRequest, type TablePlan } from '../load/table-plan.ts'
+import { isBeyondAntimeridian, planTable, type Reprojection, rowsRequest, type TablePlan } from '../load/table-plan.ts'
+import { wrapWarning } from '../load/wrap-longitudes.ts'
 import type { FileSummary, SampleRow } from '../reader-process/reader-messages.ts'
 import type { ReaderProcess } from '../reader-process/reader-process.ts'
-import { ReadFault, type ScannedLayer } from '../readers/reader.ts'
+import { ReadFault, type ScannedLayer, type Warning } from '../readers/reader.ts'
 import type { UploadFormFields } from '../record/upload.ts'
 import { faultOf, UploadFault } from '../record/upload-fault.ts'
 import type { PreviewedLayer, UploadPreview } from '../record/upload-preview.ts'
@@ -167,9 +168,13 @@ async function previewLayer(
     isWhole: layer.isPart !== true,
     rows: sample.map((row, index) => rowOf(plan, row, shapes[index])),
     shortened: [...shortened],
-    warnings: [...layer.warnings],
+    warnings: [...layer.warnings, ...wrapWarnings(plan)],
   }
 }
+
+/** What only the database finds out of an upload is known of its extent. */
+const wrapWarnings = ({ layer: { extent }, geometry }: TablePlan): Warning[] =>
+  geometry?.places.source === 4326 && extent && isBeyondAntimeridian(extent) ? [wrapWarning('Some rows have')] : []
 
 const attributeTypes: Readonly<Record<ScannedLayer['fields'][number]['type'], string>> = {
   boolean: 'boolean',
