@@ -14,6 +14,9 @@ export const attributeSchema = Type.Object(
     name: Type.String(),
     type: Type.Enum(attributeTypes),
     dbType: Type.String({ description: 'The type in the words of the database' }),
+    baseType: Type.Optional(
+      Type.String({ description: 'Of a domain: the type that it limits; `record` of a composite type' }),
+    ),
     nullable: Type.Boolean(),
     primaryKey: Type.Boolean(),
     description: Type.String(),

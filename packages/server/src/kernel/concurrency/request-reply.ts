@@ -94,6 +94,8 @@ export type Failure = {
   readonly stack?: string | undefined
   /** Such as a SQLSTATE. */
   readonly code?: string
+  /** What a database says of where it was. */
+  readonly where?: string
   /** Of an ApiError. */
   readonly api?: Pick<ApiError, 'code' | 'faults' | 'extensions'>
 }
@@ -105,10 +107,18 @@ export function failureOf(error: unknown): Failure {
   }
   if (!(error instanceof Error)) return { message: String(error) }
   const { message, stack } = error
-  return { message, stack, ...('code' in error && { code: String(error.code) }) }
+  const told = ['code', 'where'].flatMap((field) =>
+    field in error ? [[field, String(Reflect.get(error, field))]] : [],
+  )
+  return { message, stack, ...Object.fromEntries(told) }
 }
 
-function errorOf({ message, stack, code, api }: Failure): Error {
+function errorOf({ message, stack, code, where, api }: Failure): Error {
   if (api) return new ApiError(api.code, message, { faults: api.faults, extensions: api.extensions })
-  return Object.assign(new Error(message), stack !== undefined && { stack }, code !== undefined && { code })
+  return Object.assign(
+    new Error(message),
+    stack !== undefined && { stack },
+    code !== undefined && { code },
+    where !== undefined && { where },
+  )
 }

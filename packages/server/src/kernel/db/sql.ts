@@ -3,7 +3,8 @@ export type Sql = { readonly [brand]: true; readonly parts: readonly (string | B
 
 export type SqlValue = string | number | bigint | boolean | Date | Uint8Array | null | readonly SqlValue[]
 
-type Bound = { readonly value: SqlValue }
+/** `name` says what the value is compared with, for the message of a database that cannot read it. */
+type Bound = { readonly value: SqlValue; readonly name?: string }
 
 const brand: unique symbol = Symbol('sql')
 
@@ -47,6 +48,19 @@ export function sql(strings: TemplateStringsArray, ...values: (Sql | SqlValue)[]
   return builder.finish()
 }
 
+/** A value for the column of this name, whose type the database gives it. */
+export const bound = (value: SqlValue, name: string): Sql => ({ [brand]: true, parts: ['', { value, name }, ''] })
+
+/** By the numbers of their markers: the names of columns that values were bound for. */
+export type BoundNames = Readonly<Record<number, string>>
+
+export function boundNames({ parts }: Sql): BoundNames {
+  const values = parts.filter((part) => typeof part !== 'string')
+  return Object.fromEntries(
+    values.flatMap(({ name }, index) => (name === undefined ? [] : [[index + 1, name] as const])),
+  )
+}
+
 /** A quoted identifier; a dotted name is quoted part by part when given as several arguments. */
 export function ident(...names: string[]): Sql {
   return raw(names.map(quoted).join('.'))
@@ -84,7 +98,9 @@ export function rebindable({ parts }: Sql, value: SqlValue): ((other: SqlValue) 
   const isMeant = (part: string | Bound): boolean => typeof part !== 'string' && part.value === value
   const place = parts.findIndex(isMeant)
   if (place === -1 || parts.findLastIndex(isMeant) !== place) return undefined
-  return (other) => ({ [brand]: true, parts: parts.with(place, { value: other }) })
+  const { name } = parts[place] as Bound
+  const named = name === undefined ? {} : { name }
+  return (other) => ({ [brand]: true, parts: parts.with(place, { value: other, ...named }) })
 }
 
 /** The text with $n markers and the values, as the wire wants them. */

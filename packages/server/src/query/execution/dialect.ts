@@ -3,7 +3,7 @@
 import type { Sql } from '../../kernel/db/sql.ts'
 import type { Filter } from '../filter/filter-tree.ts'
 import type { PlanColumn, RowSample } from '../plan/plan.ts'
-import type { Attribute, AttributeType } from '../values/attribute.ts'
+import type { Attribute } from '../values/attribute.ts'
 import type { GeometryNotation } from '../values/geometry-text.ts'
 import type { Definitions } from '../values/projection.ts'
 
@@ -16,6 +16,9 @@ export type GeometryForm = { readonly geometry: GeometryNotation; readonly srid:
  */
 export type PushedFilter = { readonly condition: Sql; readonly rest: Filter | undefined }
 
+/** What is sorted: an attribute, or an aggregate of one. */
+export type SortedValue = Pick<PlanColumn, 'type' | 'attribute'>
+
 /** The SQL expressions a plan is built from. Where a method returns undefined, the value is computed in memory. */
 export type SqlDialect = {
   /** An attribute's value in a relation with the alias `q`. */
@@ -23,10 +26,10 @@ export type SqlDialect = {
   where(filter: Filter): PushedFilter
   /** The relation's rows that the filter can keep, for an engine that finds them faster so. The filter is tested on them. */
   scan?(from: Sql, filter: Filter): Sql
-  /** The cast of a value that is compared with the sorted column. */
-  castOf(column: PlanColumn): string
+  /** The cast of a value that is compared with the sorted column. Undefined: the engine gives it the type of the column. */
+  castOf(column: PlanColumn): string | undefined
   /** A sort expression that gives the same order in every engine. */
-  sortKey(value: Sql, type: AttributeType): Sql
+  sortKey(value: Sql, sorted: SortedValue): Sql
   /** Whether the engine's equality is the same as in memory, so that it may group by the attribute. */
   canGroup(attribute: Attribute): boolean
   aggregate(column: PlanColumn & { readonly attribute: Attribute }): Sql | undefined

@@ -53,6 +53,8 @@ export type ColumnFact = {
   readonly type: AttributeType
   /** `character varying(20)`, `geometry(Point,4326)` */
   readonly dbType: string
+  /** Of a domain: the type that it limits. `record` of a composite type. */
+  readonly baseType?: string
   readonly nullable: boolean
   readonly primaryKey: boolean
   readonly description: string

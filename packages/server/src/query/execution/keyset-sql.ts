@@ -1,9 +1,9 @@
 // Keyset paging in SQL: the condition for the rows behind a cursor's position.
-import { joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
+import { bound, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { KeysetPosition, SortOrder } from '../plan/plan.ts'
 
 /** One term of the complete order as SQL, with the cast of the value it is compared with. */
-export type Term = SortOrder & { readonly value: Sql; readonly isNotNull: boolean; readonly cast: string }
+export type Term = SortOrder & { readonly value: Sql; readonly isNotNull: boolean; readonly cast: string | undefined }
 
 /**
  * The condition for the rows behind a position, in parentheses. Key columns that sort in one direction are compared as
@@ -17,9 +17,9 @@ export function afterSql(terms: readonly Term[], position: KeysetPosition): Sql 
   const { value, isNotNull } = first
   const behind = rest.length > 0 ? afterSql(rest, position.slice(1)) : raw('FALSE')
   if (at === null) return sql`(${value} IS NULL AND ${behind})`
-  const bound = boundSql(first, at)
+  const limit = boundSql(first, at)
   const nulls = isNotNull ? raw('') : sql` OR ${value} IS NULL`
-  return sql`(${value} ${comparison(first)} ${bound}${nulls} OR (${value} = ${bound} AND ${behind}))`
+  return sql`(${value} ${comparison(first)} ${limit}${nulls} OR (${value} = ${limit} AND ${behind}))`
 }
 
 const isRow = (terms: readonly Term[]): boolean =>
@@ -39,4 +39,5 @@ function rowSql(terms: readonly Term[], position: KeysetPosition): Sql {
 
 const comparison = (term: Term | undefined): Sql => raw(term?.isDescending ? '<' : '>')
 
-const boundSql = ({ cast }: Term, at: string | null): Sql => sql`${at}::${raw(cast)}`
+const boundSql = ({ cast, by }: Term, at: string | null): Sql =>
+  cast === undefined ? bound(at, by.attribute?.name ?? by.name) : sql`${at}::${raw(cast)}`

@@ -31,7 +31,7 @@ export function planSql(
   const from = (plan.sample ? undefined : dialect.scan?.(relation.from, plan.where)) ?? relation.from
   const sample = plan.sample && dialect.sample(plan.sample, relation.isTable)
   const clauses: Sql[] = [
-    sql`SELECT ${distinct.length > 0 ? sql`DISTINCT ON (${list(distinct.map((attribute) => dialect.sortKey(dialect.column(attribute), attribute.type)))}) ` : raw('')}${list(shown)}`,
+    sql`SELECT ${distinct.length > 0 ? sql`DISTINCT ON (${list(distinct.map((attribute) => dialect.sortKey(dialect.column(attribute), { type: attribute.type, attribute })))}) ` : raw('')}${list(shown)}`,
     sql`FROM ${from} AS q${sample?.from ?? raw('')}`,
     sql`WHERE ${condition}${sample?.where ?? raw('')}`,
     ...(plan.after ? [sql`AND ${afterSql(terms, plan.after)}`] : []),
@@ -60,7 +60,7 @@ function orderSql({ value, isDescending, isNotNull }: Term): Sql {
 function expressionOf(item: PlanColumn, dialect: SqlDialect): Sql {
   const value = valueSql(item, dialect)
   if (!item.isSortKey || (item.isTieBreaker && item.attribute?.isText)) return value
-  return dialect.sortKey(value, item.type)
+  return dialect.sortKey(value, item)
 }
 
 function valueSql(item: PlanColumn, dialect: SqlDialect): Sql {

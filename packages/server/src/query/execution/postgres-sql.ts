@@ -3,10 +3,10 @@ import { ident, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import { filterSql } from '../filter/filter-sql.ts'
 import { distanceSql, roughDistanceSql } from '../filter/spatial-sql.ts'
 import type { PlanColumn, RowSample } from '../plan/plan.ts'
-import type { Attribute, AttributeType } from '../values/attribute.ts'
-import { sqlType } from '../values/sql-type.ts'
+import type { Attribute } from '../values/attribute.ts'
+import { ownTypeSql, sqlType } from '../values/sql-type.ts'
 import { isScalarType } from '../values/value.ts'
-import type { SqlDialect } from './dialect.ts'
+import type { SortedValue, SqlDialect } from './dialect.ts'
 
 export const postgresSql: SqlDialect = {
   column,
@@ -27,17 +27,21 @@ export const postgresSql: SqlDialect = {
 /** An attribute's value in a relation with the alias `q`. */
 export function column(attribute: Attribute): Sql {
   const value = sql`q.${ident(attribute.name)}`
+  if (attribute.isPrinted) return sql`(${value})::text`
   return attribute.unlocated && attribute.srid ? sql`ST_SetSRID(${value}, ${attribute.srid}::int4)` : value
 }
 
-/** COLLATE "C", so that text sorts the same on every server. */
-function sortKey(value: Sql, type: AttributeType): Sql {
-  return type === 'string' ? sql`${value}::text COLLATE "C"` : value
+/** COLLATE "C", so that text sorts the same on every server. Types that only the database knows have its order. */
+function sortKey(value: Sql, { type, attribute }: SortedValue): Sql {
+  if (attribute?.isNative || attribute?.isOrdered) return type === attribute.type ? ownTypeSql(value) : value
+  if (type !== 'string') return value
+  return attribute?.sqlType ? sql`${value} COLLATE "C"` : sql`${value}::text COLLATE "C"`
 }
 
 /** The column's own type: any other would round the value, and the row itself could fall on the wrong side of it. */
-function castOf({ attribute, distanceTo, type }: PlanColumn): string {
+function castOf({ attribute, distanceTo, type }: PlanColumn): string | undefined {
   if (distanceTo || !attribute) return 'float8'
+  if (attribute.isNative || attribute.isOrdered) return undefined
   return attribute.sqlType ?? (isScalarType(type) ? sqlType({ ...attribute, type }) : 'text')
 }
 
@@ -45,8 +49,15 @@ function aggregate({ attribute, aggregate: name, isDistinct, type }: PlanColumn 
   if (name === 'extent') return extent(attribute)
   if (name === 'area') return sql`sum(ST_Area(${partsOnEarth(attribute, 'polygons')}))`
   if (name === 'length') return sql`sum(ST_Length(${partsOnEarth(attribute, 'lines')}))`
-  if (name === 'min' || name === 'max') return sql`${raw(name)}(${sortKey(column(attribute), type)})`
+  if (name === 'min' || name === 'max') return extreme(name, attribute, type)
   return sql`${raw(name ?? 'count')}(${raw(isDistinct ? 'DISTINCT ' : '')}${column(attribute)})`
+}
+
+/** Not every type with an order has a min and max, but a percentile. */
+function extreme(name: 'min' | 'max', attribute: Attribute, type: PlanColumn['type']): Sql {
+  const value = sortKey(column(attribute), { type, attribute })
+  if (!attribute.isNative) return sql`${raw(name)}(${value})`
+  return sql`percentile_disc(${raw(name === 'min' ? '0' : '1')}) WITHIN GROUP (ORDER BY ${value})`
 }
 
 /** `[west, south, east, north]` in 4326. */

@@ -1,7 +1,7 @@
 // Expressions of filters in PostgreSQL; expression-value.ts is their interpreter in memory.
 import { joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { Attribute } from '../values/attribute.ts'
-import { sqlTypes } from '../values/sql-type.ts'
+import { ownTypeSql, sqlTypes } from '../values/sql-type.ts'
 import { type Folding, foldingMap } from '../values/text-folding.ts'
 import {
   type ArithmeticOperator,
@@ -10,6 +10,7 @@ import {
   type Expression,
   type ExpressionTest,
   greatestLogarithm,
+  isNative,
   type SetOperand,
 } from './expression.ts'
 import { columnsRelationSql } from './spatial-sql.ts'
@@ -30,7 +31,7 @@ export function expressionTestSql(test: ExpressionTest, column: ColumnSql): Sql 
   const value = (expression: Expression): Sql => valueSql(expression, column)
   switch (test.test) {
     case 'compare':
-      return sql`${value(test.left)} ${comparisons[test.comparison]} ${value(test.right)}`
+      return compareSql(test, column)
     case 'in':
       return sql`${value(test.operand)} = ANY (ARRAY[${joinSql(test.items.map(value), ', ')}])`
     case 'like':
@@ -46,6 +47,14 @@ export function expressionTestSql(test: ExpressionTest, column: ColumnSql): Sql 
     case 'sets':
       return setsSql(test, column)
   }
+}
+
+/** Two columns whose types only the database knows are compared by it; with any other value their text is. */
+function compareSql({ comparison, left, right }: ExpressionTest & { test: 'compare' }, column: ColumnSql): Sql {
+  if (isNative(left) && isNative(right)) {
+    return sql`${ownTypeSql(column(left.attribute))} ${comparisons[comparison]} ${ownTypeSql(column(right.attribute))}`
+  }
+  return sql`${valueSql(left, column)} ${comparisons[comparison]} ${valueSql(right, column)}`
 }
 
 /** Text is in COLLATE "C": it has the same order on every server, and columns of different collations can be compared. */

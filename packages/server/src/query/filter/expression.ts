@@ -22,6 +22,10 @@ export type Expression =
       readonly right: Expression
     }
 
+/** An attribute that its database compares in the column's own type. */
+export const isNative = (expression: Expression): expression is Expression & { readonly kind: 'attribute' } =>
+  expression.kind === 'attribute' && expression.attribute.isNative === true
+
 export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%' | 'div' | '^'
 
 export type Comparison = 'eq' | 'lt' | 'lte' | 'gt' | 'gte'

@@ -1,7 +1,7 @@
 // Filter interpreter for PostgreSQL; filter-predicate.ts is the in-memory interpreter of the same tree.
-import { and, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
+import { and, bound, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { ScalarAttribute } from '../values/attribute.ts'
-import { sqlType } from '../values/sql-type.ts'
+import { ownTypeSql, sqlType } from '../values/sql-type.ts'
 import { type ColumnSql, comparisons, expressionTestSql } from './expression-sql.ts'
 import type { Filter } from './filter-tree.ts'
 import { dwithinSql, intersectsSql, relationSql } from './spatial-sql.ts'
@@ -10,7 +10,8 @@ const itemRelations = { eq: raw('='), contains: raw('@>'), contained: raw('<@'),
 
 /**
  * The filter as a PostgreSQL boolean expression in parentheses: true, false or null. Every value is a parameter with a
- * cast, so that neither the server nor the driver guesses its type.
+ * cast, so that neither the server nor the driver guesses its type; where only the database knows the type, it is that of the
+ * column.
  */
 export function filterSql(filter: Filter, column: ColumnSql): Sql {
   return sql`(${expression(filter, column)})`
@@ -29,7 +30,7 @@ function expression(filter: Filter, column: ColumnSql): Sql {
     case 'compare':
       return compareSql(filter, column)
     case 'in':
-      return sql`${scalar(filter.attribute, column)} = ANY (${list(filter.values, sqlType(filter.attribute))})`
+      return inSql(filter, column)
     case 'like':
       return likeSql(filter, column)
     case 'items':
@@ -60,13 +61,26 @@ function or(conditions: readonly Sql[]): Sql {
  * its index.
  */
 function compareSql({ attribute, comparison, value }: Filter & { kind: 'compare' }, column: ColumnSql): Sql {
+  if (attribute.isNative) {
+    return sql`${ownTypeSql(column(attribute))} ${comparisons[comparison]} ${bound(value, attribute.name)}`
+  }
   const collation = attribute.type === 'string' && comparison !== 'eq' ? raw(' COLLATE "C"') : raw('')
-  const type = raw(sqlType(attribute))
+  const type = raw(castOf(attribute))
   return sql`${scalar(attribute, column)}${collation} ${comparisons[comparison]} ${value}::${type}`
 }
 
+function inSql({ attribute, values }: Filter & { kind: 'in' }, column: ColumnSql): Sql {
+  if (attribute.isNative) return sql`${ownTypeSql(column(attribute))} = ANY (${bound(values, attribute.name)})`
+  return sql`${scalar(attribute, column)} = ANY (${list(values, castOf(attribute))})`
+}
+
+const castOf = (attribute: ScalarAttribute): string =>
+  attribute.sqlType === 'bpchar' ? attribute.sqlType : sqlType(attribute)
+
 function likeSql(filter: Filter & { kind: 'like' }, column: ColumnSql): Sql {
   const operator = raw(filter.ignoreCase ? 'ILIKE' : 'LIKE')
+  const { hasOwnLike } = filter.attribute
+  if (hasOwnLike) return sql`${ownTypeSql(column(filter.attribute))} ${operator} ${filter.pattern}::text`
   return sql`(${column(filter.attribute)})::text ${operator} ${filter.pattern}::text`
 }
 
@@ -75,6 +89,9 @@ function likeSql(filter: Filter & { kind: 'like' }, column: ColumnSql): Sql {
  */
 function itemsSql(filter: Filter & { kind: 'items' }, column: ColumnSql): Sql {
   const { attribute, itemType, relation, values } = filter
+  if (attribute.isNative) {
+    return sql`${ownTypeSql(column(attribute))} ${itemRelations[relation]} ${bound(values, attribute.name)}`
+  }
   // float8, because a cast from double to numeric would drop digits.
   const type = itemType === 'number' ? 'float8' : sqlType({ ...attribute, type: itemType })
   return sql`(${column(attribute)})::${raw(type)}[] ${itemRelations[relation]} ${list(values, type)}`
@@ -85,12 +102,9 @@ function jsonSql(filter: Filter & { kind: 'json' }, column: ColumnSql): Sql {
   return sql`(${column(filter.attribute)})::jsonb ${operator} ${filter.value}::jsonb`
 }
 
-/**
- * Enumerations, addresses and other string-like types are compared as text. Text columns are not cast, to keep their
- * index.
- */
+/** A cast of text to text costs nothing, and its index still serves. */
 function scalar(attribute: ScalarAttribute, column: ColumnSql): Sql {
-  const cast = attribute.type === 'string' ? raw('::text') : raw('')
+  const cast = attribute.type === 'string' && !attribute.sqlType ? raw('::text') : raw('')
   return sql`(${column(attribute)})${cast}`
 }
 

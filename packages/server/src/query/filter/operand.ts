@@ -1,5 +1,5 @@
 // Operands of filter operators: scalars, lists and JSON, from JSON bodies or query strings.
-import type { ScalarType } from '../values/attribute.ts'
+import type { Attribute, ScalarType } from '../values/attribute.ts'
 import { below, fault, show } from '../values/fault.ts'
 import { canonicalText } from '../values/value.ts'
 
@@ -29,11 +29,16 @@ export function asObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** What says how an operand is read. */
+type Compared = { readonly type: ScalarType } & Pick<Attribute, 'isNative'>
+
 /** The canonical text of a scalar operand. */
-export function scalarOperand(type: ScalarType, value: unknown, path: string): string {
+export function scalarOperand({ type, isNative }: Compared, value: unknown, path: string): string {
   if (value === null)
     throw fault(path, 'invalid_value', 'must not be null; compare with {"$is": null} or {"$not": null}')
+  if (isNative && typeof value === 'number' && Number.isFinite(value)) return String(value)
   if (typeof value === 'string') checkText(value, path)
+  if (isNative && typeof value === 'string') return value
   if (type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw fault(path, 'invalid_value', `must be sent as a string: ${show(value)} is not exact as a JSON number`)
   }
@@ -45,9 +50,9 @@ export function scalarOperand(type: ScalarType, value: unknown, path: string): s
 }
 
 /** A list operand: a list, a single value, or comma-separated text. Items that contain a comma need a real list. */
-export function listOperand(type: ScalarType, value: unknown, path: string): readonly string[] {
+export function listOperand(compared: Compared, value: unknown, path: string): readonly string[] {
   const isList = asList(value) !== undefined
-  return rawList(value, path).map((item, index) => scalarOperand(type, item, isList ? below(path, index) : path))
+  return rawList(value, path).map((item, index) => scalarOperand(compared, item, isList ? below(path, index) : path))
 }
 
 export function rawList(value: unknown, path: string): readonly unknown[] {

@@ -79,12 +79,12 @@ function equal(use: Use): Filter {
 
 function compare({ attribute, value, path }: Use, comparison: Comparison): Filter {
   const known = scalarAttribute(attribute)
-  return { kind: 'compare', attribute: known, comparison, value: scalarOperand(known.type, value, path) }
+  return { kind: 'compare', attribute: known, comparison, value: scalarOperand(known, value, path) }
 }
 
 function oneOf({ attribute, value, path }: Use): Filter {
   const known = scalarAttribute(attribute)
-  return { kind: 'in', attribute: known, values: listOperand(known.type, value, path) }
+  return { kind: 'in', attribute: known, values: listOperand(known, value, path) }
 }
 
 function between(use: Use): Filter {
@@ -128,7 +128,8 @@ function items({ attribute, value, path }: Use, relation: 'eq' | 'contains' | 'o
   if (!itemType) {
     throw fault(path, 'operator_not_applicable', `lists of type ${attribute.itemType} can only be compared with null`)
   }
-  return { kind: 'items', attribute, itemType, relation, values: listOperand(itemType, value, path) }
+  const values = listOperand({ ...attribute, type: itemType }, value, path)
+  return { kind: 'items', attribute, itemType, relation, values }
 }
 
 function bbox({ attribute, value, path }: Use): Filter {

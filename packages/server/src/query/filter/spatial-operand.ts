@@ -74,7 +74,7 @@ export function distanceOperand(value: unknown, path: string): { geometry: Geome
   if (Object.hasOwn(parts, 'geometry') === Object.hasOwn(parts, 'point')) {
     throw fault(path, 'invalid_value', 'must have either geometry or point')
   }
-  const distanceMetres = Number(scalarOperand('number', parts.distance, below(path, 'distance')))
+  const distanceMetres = Number(scalarOperand({ type: 'number' }, parts.distance, below(path, 'distance')))
   if (distanceMetres < 0) throw fault(below(path, 'distance'), 'invalid_value', 'must not be negative')
   const geometry = Object.hasOwn(parts, 'geometry')
     ? geometryOperand(parts.geometry, below(path, 'geometry'))
@@ -87,7 +87,7 @@ const pointOperand = (value: unknown, path: string): Geometry =>
 
 function readNumbers(value: unknown, path: string): readonly number[] {
   const list = typeof value === 'string' && value.startsWith('[') ? parseText(value, path) : value
-  return rawList(list, path).map((item, index) => Number(scalarOperand('number', item, below(path, index))))
+  return rawList(list, path).map((item, index) => Number(scalarOperand({ type: 'number' }, item, below(path, index))))
 }
 
 function parseText(text: string, path: string): unknown {

@@ -93,8 +93,10 @@ function isPosition(value: unknown, { order, key }: Walk): value is KeysetPositi
   if (!Array.isArray(value) || value.length !== order.length) return false
   return order.every((term, index) => {
     const at: unknown = value[index]
-    const { type } = term.by
+    const { type, attribute } = term.by
     if (at === null) return !isByKey(term, key)
-    return typeof at === 'string' && at.isWellFormed() && isScalarType(type) && forms[type].test(at)
+    if (typeof at !== 'string' || !at.isWellFormed()) return false
+    const form = attribute?.isNative || attribute?.isOrdered ? 'string' : type
+    return isScalarType(form) && forms[form].test(at)
   })
 }

@@ -7,6 +7,7 @@ import { allOf, type Filter } from '../filter/filter-tree.ts'
 import type { Geometry } from '../geometry/geojson.ts'
 import type { PlaneImage } from '../geometry/plane-image.ts'
 import type { Attribute, Attributes, AttributeType } from '../values/attribute.ts'
+import { isScalarType } from '../values/value.ts'
 
 export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent', 'area', 'length'] as const
 export type Aggregate = (typeof aggregates)[number]
@@ -262,7 +263,7 @@ function parseOrder({ attributes, columns, group }: Sorted, text: string, path: 
 }
 
 function sortable(column: PlanColumn, path: string): PlanColumn {
-  if (['json', 'array', 'binary', 'geometry'].includes(column.type)) {
+  if (!isScalarType(column.type) && !(column.attribute?.isOrdered && !column.aggregate)) {
     throw refused(path, column.name, `is of type ${column.type} and cannot be sorted`)
   }
   return column

@@ -27,8 +27,19 @@ export type Attribute = {
   readonly withoutZone?: boolean
   /** The database stores the string as `text`, so that an index on it can be used without a cast. */
   readonly isText?: boolean
-  /** The cast of compared values, where the default one of `type` would round them or drop their zone. */
-  readonly sqlType?: 'float4' | 'timetz'
+  /** The cast of compared values, where the default one of `type` would round them, drop their zone or count their blanks. */
+  readonly sqlType?: 'float4' | 'timetz' | 'bpchar'
+  /**
+   * The database compares values in the column's own type, of which there are more than attribute types: money, inet, enumerations.
+   * It reads the text of an operand, too. Of an array: its items.
+   */
+  readonly isNative?: boolean
+  /** LIKE is an operator of the column's own type, such as that of citext, which ignores case. */
+  readonly hasOwnLike?: boolean
+  /** The column's type has no equality: its text is compared. */
+  readonly isPrinted?: boolean
+  /** The database can sort values of this type, though memory cannot. */
+  readonly isOrdered?: boolean
   /** SRID of a geometry, 4326 by default; 0 means longitudes and latitudes without a reference system. */
   readonly srid?: number
   /** The geometry column has no reference system: its numbers are read as `srid`. */
@@ -49,7 +60,16 @@ export type Attribute = {
 export type ScalarAttribute = Attribute & { readonly type: ScalarType }
 
 /** A column's type as its database names it. */
-export type ColumnType = { readonly type: AttributeType; readonly dbType: string; readonly srid?: number }
+export type ColumnType = {
+  readonly type: AttributeType
+  readonly dbType: string
+  /** Of a domain: the type that it limits. `record` of a composite type. */
+  readonly baseType?: string
+  readonly srid?: number
+}
+
+/** The name that says what the values of a column are. */
+export const valueTypeOf = ({ dbType, baseType }: Pick<ColumnType, 'dbType' | 'baseType'>): string => baseType ?? dbType
 
 /** What the name of a column's type says beyond the attribute type. */
 export type ColumnTraits = Omit<Attribute, 'name' | 'type'>

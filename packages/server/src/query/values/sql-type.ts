@@ -1,4 +1,5 @@
 // PostgreSQL types of scalar values.
+import { type Sql, sql } from '../../kernel/db/sql.ts'
 import type { ScalarAttribute, ScalarType } from './attribute.ts'
 
 /**
@@ -19,3 +20,10 @@ export const sqlTypes: { readonly [type in ScalarType]: string } = {
 export function sqlType({ type, withoutZone }: ScalarAttribute): string {
   return type === 'datetime' && withoutZone ? 'timestamp' : sqlTypes[type]
 }
+
+/**
+ * The value of a column whose type only its database knows, for comparison with a parameter without a cast, to which the database
+ * gives the same type. The CASE makes the base type of a domain, because operators of enumerations, ranges and arrays do not take
+ * a domain. The planner drops it, so that indexes serve.
+ */
+export const ownTypeSql = (value: Sql): Sql => sql`(CASE WHEN TRUE THEN ${value} ELSE NULL END)`

@@ -31,7 +31,7 @@ export function duckdbDialect(definitions: Definitions, facts: GeometryFacts): D
     scan: (from, filter) => scansSql(from, filter, (test) => skippingBoxes(test, definitions, facts)),
     castOf: ({ attribute, type }) =>
       attribute && isScalarType(type) ? castOf({ ...attribute, type }) : castTypes.number,
-    sortKey: (value, type) => (type === 'string' ? sql`${value}::VARCHAR` : value),
+    sortKey: (value, { type }) => (type === 'string' ? sql`${value}::VARCHAR` : value),
     // JSON is compared as text here, and a geometry has no equality at all.
     canGroup: ({ type }) => type !== 'json' && type !== 'geometry',
     aggregate,

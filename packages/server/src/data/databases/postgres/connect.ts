@@ -21,7 +21,7 @@ import { estimateTable } from './estimate.ts'
 import { fingerprintTable } from './fingerprint.ts'
 import { checkReadable, describeQuery, describeTable, readableName } from './introspect.ts'
 import { queryHint } from './query-hint.ts'
-import { blameExternalServer, explain, explained, explainTrusted, whenFull } from './server-errors.ts'
+import { blameExternalServer, explained, explainStatement, whenFull } from './server-errors.ts'
 import { listTables } from './tables.ts'
 import type { SqlContext } from './tenant-sql/sql-relations.ts'
 import { checkTenantSql, relationsOf } from './tenant-sql/tenant-sql.ts'
@@ -182,7 +182,7 @@ function selectOn(db: Db, schema: string, role?: string): Pick<PostgresConnectio
       const guarded = { ...options, schema, ...(role !== undefined && { role }) }
       const { batches, ...rest } = await db
         .guarded(statement, guarded)
-        .catch(options.isTrusted ? explainTrusted : explain)
+        .catch(explainStatement(statement, options.isTrusted))
       return { ...rest, batches: explained(batches) }
     },
   }

@@ -9,17 +9,21 @@ import type { Attribute, AttributeType } from '../../../query/values/attribute.t
 export const postgresDialect: Dialect = { ...postgresSql, transferSql, reading: canonicalOf }
 
 /** Values whose text form is PostgreSQL's own alone travel in one that everybody reads. */
-function transferSql({ type, attribute, aggregate }: PlanColumn, value: Sql, { geometry, srid }: GeometryForm): Sql {
-  if (type === 'geometry' && attribute && !aggregate) {
-    const isThere = !attribute.mixed && (attribute.srid || 4326) === srid
-    const place = isThere ? located(attribute) : sql`ST_Transform(${located(attribute)}, ${srid}::int4)`
-    if (geometry === 'wkt') return sql`ST_AsText(${place}, 9)`
-    const oriented = attribute.ringless ? place : rightHanded(place, attribute)
-    return geometry === 'wkb' ? sql`encode(ST_AsBinary(${oriented}, 'NDR'), 'hex')` : sql`ST_AsGeoJSON(${oriented}, 9)`
-  }
+function transferSql(column: PlanColumn, value: Sql, { geometry, srid }: GeometryForm): Sql {
+  const { type, attribute, aggregate, isSortKey } = column
+  if (isSortKey && attribute?.isOrdered) return sql`(${value})::text`
+  if (type === 'geometry' && attribute && !aggregate) return geometrySql(attribute, { geometry, srid })
   if (type === 'array') return itemsSql(attribute?.itemType, value, srid)
   if (type === 'binary') return sql`translate(encode(${value}, 'base64'), ${'\n'}, '')`
   return value
+}
+
+function geometrySql(attribute: Attribute, { geometry, srid }: GeometryForm): Sql {
+  const isThere = !attribute.mixed && (attribute.srid || 4326) === srid
+  const place = isThere ? located(attribute) : sql`ST_Transform(${located(attribute)}, ${srid}::int4)`
+  if (geometry === 'wkt') return sql`ST_AsText(${place}, 9)`
+  const oriented = attribute.ringless ? place : rightHanded(place, attribute)
+  return geometry === 'wkb' ? sql`encode(ST_AsBinary(${oriented}, 'NDR'), 'hex')` : sql`ST_AsGeoJSON(${oriented}, 9)`
 }
 
 /** Outer rings counter-clockwise. Two reversals leave lines as they are; where there are none, one is enough. */
@@ -38,8 +42,8 @@ function itemsSql(itemType: AttributeType | undefined, value: Sql, srid: number)
 
 type Change = (cell: string) => string
 
-function canonicalOf({ type, attribute }: PlanColumn): Change | undefined {
-  const itemType = attribute?.itemType
+function canonicalOf({ type, attribute, isSortKey }: PlanColumn): Change | undefined {
+  const itemType = isSortKey ? undefined : attribute?.itemType
   if (type === 'boolean') return (cell) => (cell === 't' ? 'true' : 'false')
   if (type === 'datetime') return isoOf
   return type === 'array' && itemType ? itemChanges[itemType] : undefined

@@ -57,26 +57,49 @@ async function describeNow(
     options,
     sql`
     SELECT a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type, a.atttypmod AS modifier,
-           NOT a.attnotnull AS nullable, coalesce(pg_catalog.col_description(a.attrelid, a.attnum), '') AS description,
+           base.type AS base, base.modifier AS "baseModifier", NOT a.attnotnull AS nullable, coalesce(pg_catalog.col_description(a.attrelid, a.attnum), '') AS description,
            EXISTS (SELECT FROM pg_catalog.pg_index i
                    WHERE i.indrelid = a.attrelid AND i.indisprimary AND a.attnum = ANY (i.indkey)) AS key
-    FROM pg_catalog.pg_attribute a
+    FROM pg_catalog.pg_attribute a LEFT JOIN LATERAL ${baseTypeOf(raw('a.atttypid'))} AS base ON TRUE
     WHERE a.attrelid = ${Number(table.oid)}::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
   )
   const columns = rows.map((row) => ({
     name: row.name ?? '',
-    type: typeOfColumn(row.type ?? ''),
-    dbType: row.type ?? '',
+    ...typeFacts(row),
     nullable: row.nullable === 't',
     primaryKey: row.key === 't',
     description: row.description ?? '',
-    ...geometryOf(row.type ?? '', Number(row.modifier)),
   }))
   return {
     columns: await sampled(connection, { ...options, isTrusted: true }, from, columns),
     bytes: Math.max(Number(table.bytes), Number(table.parts)),
     rowEstimate: readRowEstimate(table.rows),
     isTable: 'rmp'.includes(table.relkind ?? 'v'),
+  }
+}
+
+/**
+ * SQL: a subquery with the type below a domain, whose domain may be over another one, and `record` for a composite type; no row
+ * for any other type.
+ */
+export const baseTypeOf = (type: Sql): Sql => sql`(
+  WITH RECURSIVE below AS (
+    SELECT ${type} AS oid, -1 AS modifier, 0 AS depth
+    UNION ALL SELECT t.typbasetype, t.typtypmod, depth + 1
+    FROM below JOIN pg_catalog.pg_type t ON t.oid = below.oid AND t.typtype = 'd')
+  SELECT CASE WHEN t.typtype = 'c' THEN 'record' ELSE pg_catalog.format_type(t.oid, below.modifier) END AS type, below.modifier, t.oid
+  FROM below JOIN pg_catalog.pg_type t ON t.oid = below.oid
+  WHERE t.typtype <> 'd' AND (depth > 0 OR t.typtype = 'c'))`
+
+/** What `type`, `modifier`, `base` and `baseModifier` of a row say. */
+function typeFacts(row: Cells): Pick<ColumnFact, 'type' | 'dbType' | 'baseType' | 'geometry'> {
+  const { type, base } = row
+  const name = base ?? type ?? ''
+  return {
+    type: typeOfColumn(name),
+    dbType: type ?? '',
+    ...(base && { baseType: base }),
+    ...geometryOf(name, Number(base ? row.baseModifier : row.modifier)),
   }
 }
 
@@ -149,16 +172,18 @@ export async function describeQuery(
     catalogOf(connection),
     options,
     sql`
-    SELECT t.oid, m.modifier, pg_catalog.format_type(t.oid, m.modifier) AS type
+    SELECT t.oid, m.modifier, pg_catalog.format_type(t.oid, m.modifier) AS type, base.type AS base, base.modifier AS "baseModifier"
     FROM unnest(${columns.map(({ type }) => type)}::oid[], ${columns.map(({ modifier }) => modifier)}::int4[])
-         AS m(oid, modifier) JOIN pg_catalog.pg_type t ON t.oid = m.oid`,
+         AS m(oid, modifier) JOIN pg_catalog.pg_type t ON t.oid = m.oid LEFT JOIN LATERAL ${baseTypeOf(raw('t.oid'))} AS base ON TRUE`,
   )
-  const typeName = new Map(types.map(({ oid, modifier, type }) => [`${oid} ${modifier}`, type ?? '']))
-  const described = columns.map(({ name, type, modifier }) => {
-    const dbType = typeName.get(`${type} ${modifier}`) ?? ''
-    const geometry = geometryOf(dbType, modifier)
-    return { name, type: typeOfColumn(dbType), dbType, nullable: true, primaryKey: false, description: '', ...geometry }
-  })
+  const rowOf = new Map(types.map((row) => [`${row.oid} ${row.modifier}`, row]))
+  const described = columns.map(({ name, type, modifier }) => ({
+    name,
+    ...typeFacts(rowOf.get(`${type} ${modifier}`) ?? {}),
+    nullable: true,
+    primaryKey: false,
+    description: '',
+  }))
   return sampled(connection, options, from, described)
 }
 

@@ -13,9 +13,11 @@ import {
 } from '../../../kernel/db/database-error.ts'
 import type { Batches } from '../../../kernel/db/guarded.ts'
 import { publicDatabaseMessage } from '../../../kernel/db/public-message.ts'
+import { boundNames, type Sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { overLimit } from '../../../kernel/limits/limits.ts'
 import { isBrokenTls, tlsFault } from './tls.ts'
+import { unreadValue } from './unread-value.ts'
 
 /** All connections that an application may have are in use. */
 export function whenFull(full: PoolFull): ApiError {
@@ -71,8 +73,17 @@ export function explain(error: unknown): never {
 }
 
 /** The same for a statement that no tenant has written a part of: what it names was there when its dataset was stored. */
-export function explainTrusted(error: unknown): never {
+function explainTrusted(error: unknown): never {
   if (isVanished(error)) throw inUse(error)
   if (isTableChanged(error)) throw tableChanged(error)
   explain(error)
 }
+
+/** A handler for `catch`, of a statement whose values may not fit the columns that they are compared with. */
+export const explainStatement =
+  (statement: Sql, isTrusted = false) =>
+  (error: unknown): never => {
+    const unread = error instanceof Error && unreadValue(error, boundNames(statement))
+    if (unread) throw unread
+    return (isTrusted ? explainTrusted : explain)(error)
+  }

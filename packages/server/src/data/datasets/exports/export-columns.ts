@@ -2,10 +2,11 @@
 import type { OutputColumn } from '../../../query/formats/cell.ts'
 import type { ExportColumn } from '../../../query/formats/exports/export-order.ts'
 import type { PlanColumn } from '../../../query/plan/plan.ts'
+import { valueTypeOf } from '../../../query/values/attribute.ts'
 import type { Dataset } from '../dataset-record.ts'
 
 export function exportColumns(columns: readonly OutputColumn[], dataset: Dataset): ExportColumn[] {
-  const dbTypes = new Map(dataset.attributes.map(({ name, dbType }) => [name, dbType]))
+  const dbTypes = new Map(dataset.attributes.map((dto) => [dto.name, valueTypeOf(dto)]))
   return columns.map((column) => exportColumn(column, dbTypes))
 }
 

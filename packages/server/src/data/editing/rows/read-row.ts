@@ -7,7 +7,7 @@ import type { Source } from '../../datasets/dataset-type.ts'
 import { timeoutOf } from '../../datasets/queries/query-parameters.ts'
 import type { QueryServices } from '../../datasets/queries/query-services.ts'
 import type { EditContext } from '../editing.ts'
-import { absentRow, rowCondition } from './row-shape.ts'
+import { absentRow, noRow, rowCondition } from './row-shape.ts'
 
 type Reader = Pick<EditContext, 'request' | 'signal'> & { readonly services: Pick<QueryServices, 'slots'> }
 
@@ -25,7 +25,7 @@ export async function readRow(context: Reader, { dataset, inSql, columns }: Aske
   const statement = sql`SELECT ${columns} FROM ${inSql.relation.from} AS q WHERE ${condition}`
   const release = await services.slots.take(dataset.applicationId, signal)
   const options = { timeoutMs: timeoutOf(undefined), signal, atMost: 1, isTrusted: true, reads: 'row' } as const
-  const answered = await inSql.connection.select(statement, options).finally(release)
+  const answered = await inSql.connection.select(statement, options).catch(noRow).finally(release)
   const [cells] = (await Array.fromAsync(answered.batches)).flat()
   if (!cells) throw absentRow()
   return Object.fromEntries(answered.columns.map(({ name }, index) => [name, cells[index] ?? null]))

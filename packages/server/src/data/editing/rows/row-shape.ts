@@ -15,6 +15,7 @@ import { jsonWriter, objectWriter } from '../../../query/formats/json.ts'
 import type { PlanColumn } from '../../../query/plan/plan.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import { postgresDialect } from '../../databases/postgres/dialect.ts'
+import { isUnreadValue } from '../../databases/postgres/unread-value.ts'
 import { attributesOf } from '../../datasets/attribute-dto.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import { digestSql, rowTagger, type TagRow } from './row-tag.ts'
@@ -99,8 +100,20 @@ function keyParts(url: string, count: number): string[] {
   return parts.map(decodeURIComponent)
 }
 
+export type RowCondition = {
+  readonly condition: Sql
+  readonly parts: readonly string[]
+  /** Only the database knows whether the parts are values of the key's type. */
+  readonly isNative: boolean
+}
+
+/** What is no value of the key's type is a key that no row has. */
+export function noRow(error: unknown): never {
+  throw isUnreadValue(error) ? absentRow() : error
+}
+
 /** The condition of one row, of a table with the alias `q`. A key that no row can have is 404. */
-export function rowCondition(dataset: Dataset, url: string): { condition: Sql; parts: readonly string[] } {
+export function rowCondition(dataset: Dataset, url: string): RowCondition {
   const key = keyOf(dataset)
   if (key.length === 0) {
     throw new ApiError(
@@ -114,7 +127,8 @@ export function rowCondition(dataset: Dataset, url: string): { condition: Sql; p
     const filters = key.map((attribute, index) =>
       applyOperator('$eq', { attribute, value: parts[index], path: 'params/key' }),
     )
-    return { condition: and(filters.map((filter) => filterSql(filter, column))), parts }
+    const condition = and(filters.map((filter) => filterSql(filter, column)))
+    return { condition, parts, isNative: key.some(({ isNative }) => isNative) }
   } catch (error) {
     throw error instanceof ApiError ? absentRow() : error
   }

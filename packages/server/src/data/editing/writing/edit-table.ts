@@ -1,14 +1,14 @@
 // The table that a dataset's rows are written to, as it is now. The record's attributes may be older than the table.
 
 import type { Db } from '../../../kernel/db/db.ts'
-import { ident, quoted, type Sql, sql } from '../../../kernel/db/sql.ts'
+import { ident, quoted, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import type { Connection } from '../../../query/execution/connection.ts'
 import type { Attribute, AttributeType } from '../../../query/values/attribute.ts'
 import type { Connections } from '../../databases/connection.ts'
 import { driverOf } from '../../databases/drivers.ts'
 import { typeOfColumn } from '../../databases/postgres/column-type.ts'
-import { readableName, type TableName } from '../../databases/postgres/introspect.ts'
+import { baseTypeOf, readableName, type TableName } from '../../databases/postgres/introspect.ts'
 import { standInOf } from '../../databases/stand-in.ts'
 import { tenantSchema } from '../../databases/tenant-schema.ts'
 import { attributesOf } from '../../datasets/attribute-dto.ts'
@@ -140,15 +140,15 @@ function columnOf(
 /** Of a domain the base type counts, but values are cast to the domain, so that its checks are made. */
 const factsSql = ({ schema, name }: TableName): Sql => sql`
   SELECT c.relkind::text AS kind, c.relrowsecurity AS "hasRowSecurity", a.attname::text AS name,
-    format_type(base.oid, CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END) AS "dbType",
+    coalesce(base.type, format_type(a.atttypid, a.atttypmod)) AS "dbType",
     format_type(a.atttypid, -1) AS "castTo", a.attnotnull OR t.typnotnull AS "isNotNull",
     a.atthasdef OR t.typdefault IS NOT NULL AS "hasDefault", a.attidentity::text AS identity, a.attgenerated <> '' AS "isGenerated",
-    (SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = base.oid) AS labels,
+    (SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = coalesce(base.oid, t.oid)) AS labels,
     pg_get_serial_sequence(${`${quoted(schema)}.${quoted(name)}`}, a.attname) AS sequence,
     array_position(i.indkey::int2[], a.attnum) AS "keyPlace"
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    JOIN pg_type t ON t.oid = a.atttypid JOIN pg_type base ON base.oid = coalesce(nullif(t.typbasetype, 0), t.oid)
+    JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN LATERAL ${baseTypeOf(raw('a.atttypid'))} AS base ON TRUE
     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
   WHERE n.nspname = ${schema}::text AND c.relname = ${name}::text AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   ORDER BY a.attnum`

@@ -17,13 +17,23 @@ import {
   startPreparing,
 } from '../input/prepare-rows.ts'
 import { aheadOfSequence, largerOf } from '../input/row-numbers.ts'
-import { absentRow, rowCondition, rowShape, type ShownRow } from '../rows/row-shape.ts'
+import { absentRow, noRow, type RowCondition, rowCondition, rowShape, type ShownRow } from '../rows/row-shape.ts'
 import type { EditColumn } from './edit-table.ts'
 import { writeRows } from './edit-transaction.ts'
 import { isDuplicateKey } from './write-errors.ts'
 import { deleteSql, insertRows, updateSql } from './write-rows.ts'
 
-const conditionOf = ({ request }: EditContext, { dataset }: Edit) => rowCondition(dataset, request.raw.url ?? '')
+async function conditionOf({ request, signal }: EditContext, { dataset, table }: Edit): Promise<RowCondition> {
+  const found = rowCondition(dataset, request.raw.url ?? '')
+  if (found.isNative) {
+    const statement = sql`SELECT FROM ${table.from} AS q WHERE ${found.condition} LIMIT 0`
+    const connection = await table.connect()
+    await connection
+      .select(statement, { timeoutMs: timeoutOf(undefined), signal, atMost: 1, isTrusted: true })
+      .catch(noRow)
+  }
+  return found
+}
 
 type ChangeOptions = GeometryOptions & {
   /** Objects are merged into those of JSON columns (RFC 7396), and do not replace them. */
@@ -37,7 +47,7 @@ export async function changeRow(
   options: ChangeOptions,
 ): Promise<ShownRow> {
   const { table, dataset } = edit
-  const { condition, parts } = conditionOf(context, edit)
+  const { condition, parts } = await conditionOf(context, edit)
   const changes = await prepareChanges(context, edit, withoutKey(input, edit, parts), options)
   const shape = rowShape(context.services, dataset, input.isFeature)
   const { row } = await writeInTransaction(context, edit, async (tx) => {
@@ -66,7 +76,7 @@ export async function replaceRow(
   const { request, signal } = context
   const { repair } = options
   const { table, dataset } = edit
-  const { condition, parts } = conditionOf(context, edit)
+  const { condition, parts } = await conditionOf(context, edit)
   const rest = withoutKey(input, edit, parts)
   // A key that only the database gives stays as it is.
   const key = table.key.flatMap((column, index) =>
@@ -118,7 +128,7 @@ const keptRow = (): ApiError =>
   new ApiError('precondition_failed', 'A row with this key exists, and If-None-Match: * asks for none.')
 
 export async function deleteRow(context: EditContext, edit: Edit): Promise<void> {
-  const { condition } = conditionOf(context, edit)
+  const { condition } = await conditionOf(context, edit)
   await writeInTransaction(context, edit, async (tx) => {
     await demandTag(tx, context, edit, condition)
     const statement = (returning: Sql): Sql => deleteSql(edit.table, condition, returning)

@@ -9,6 +9,7 @@ import type { GeometryForm } from '../../../query/execution/dialect.ts'
 import { applyOperator } from '../../../query/filter/operator.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
 import type { Plan } from '../../../query/plan/plan.ts'
+import { isUnreadValue } from '../../databases/postgres/unread-value.ts'
 import type { CachedDataset } from '../../datasets/dataset-cache.ts'
 import { timeoutOf } from '../../datasets/queries/query-parameters.ts'
 import { readRow } from '../../editing/rows/read-row.ts'
@@ -81,7 +82,8 @@ async function readCells(
     return tagged.read(await readRow(context, { dataset, inSql, columns: tagged.columns }).catch(noFeature))
   }
   const giveBack = await services.slots.take(dataset.applicationId, signal)
-  const answered = await source.rows(plan, shape, { timeoutMs: timeoutOf(undefined), signal }).finally(giveBack)
+  const options = { timeoutMs: timeoutOf(undefined), signal }
+  const answered = await source.rows(plan, shape, options).catch(noFeature).finally(giveBack)
   const [cells] = (await Array.fromAsync(answered.batches)).flat() as Cell[][]
   if (!cells) throw absentFeature()
   return { cells }
@@ -105,7 +107,7 @@ const absentFeature = (): ApiError => new ApiError('not_found', 'There is no fea
 
 /** The same answer for every method. */
 export function noFeature(error: unknown): never {
-  throw isNotFound(error) ? absentFeature() : error
+  throw isNotFound(error) || isUnreadValue(error) ? absentFeature() : error
 }
 
 function linksOf(context: CollectionContext, { id, featureId, form }: ItemRequest): Link[] {

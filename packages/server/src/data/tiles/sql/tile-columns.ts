@@ -2,7 +2,7 @@
 
 import { type Sql, sql } from '../../../kernel/db/sql.ts'
 import { column } from '../../../query/execution/postgres-sql.ts'
-import type { Attribute } from '../../../query/values/attribute.ts'
+import { type Attribute, valueTypeOf } from '../../../query/values/attribute.ts'
 import type { AttributeDto } from '../../datasets/attribute-dto.ts'
 import type { TileColumn } from '../mvt/columns.ts'
 
@@ -20,7 +20,9 @@ const forms: Partial<Record<Attribute['type'], Form>> = {
   datetime: { ...text, render: (value) => sql`replace(replace(${value}::text, ' ', 'T'), '+00', 'Z')` },
 }
 
-function formOf({ type, dbType }: AttributeDto): Form {
+function formOf(dto: AttributeDto): Form {
+  const { type } = dto
+  const dbType = valueTypeOf(dto)
   if (type === 'integer') {
     return /^(smallint|integer|bigint)$/.test(dbType)
       ? { kind: 'integer', isBinary: true }

@@ -1,6 +1,6 @@
 // Reads and counts the rows of a tile.
 import type { Batches } from '../../../kernel/db/guarded.ts'
-import type { Sql } from '../../../kernel/db/sql.ts'
+import { boundNames, type Sql } from '../../../kernel/db/sql.ts'
 import { encodeStatement } from '../../../kernel/db/values.ts'
 import { planSelect } from '../../../query/execution/explain.ts'
 import type { Plan } from '../../../query/plan/plan.ts'
@@ -24,7 +24,8 @@ export async function sqlRows(
   const { server, settings = '' } = connection
   if (server) {
     const binary = [true, ...columns.map(({ isBinary }) => isBinary)]
-    return { server, settings, statement: { ...encodeStatement(statement), binary, isUntrusted: !isTrusted } }
+    const encoded = { ...encodeStatement(statement), binary, isUntrusted: !isTrusted }
+    return { server, settings, statement: encoded, names: boundNames(statement) }
   }
   const { batches } = await connection.select(statement, { timeoutMs, signal, isTrusted })
   return { cells: (await Array.fromAsync(batches)).flat(), geometry: 'ewkb' }

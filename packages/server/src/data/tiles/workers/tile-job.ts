@@ -3,6 +3,7 @@
 import type { Compression } from '../../../api/http/answers/compression.ts'
 import type { PostgresServer } from '../../../kernel/db/postgres/postgres-client.ts'
 import type { RawStatement } from '../../../kernel/db/postgres/raw-connection.ts'
+import type { BoundNames } from '../../../kernel/db/sql.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { EncodedTile, EncoderOptions } from '../mvt/tile-encoder.ts'
 
@@ -21,6 +22,8 @@ export type TileQueryRows = {
   readonly server: PostgresServer
   readonly settings: string
   readonly statement: RawStatement
+  /** The columns that its values are compared with. */
+  readonly names?: BoundNames
 }
 
 /** Everything a worker needs to make one tile. */

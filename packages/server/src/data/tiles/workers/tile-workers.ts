@@ -15,8 +15,9 @@ import {
 import { publicDatabaseMessage } from '../../../kernel/db/public-message.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { limits, overLimit } from '../../../kernel/limits/limits.ts'
+import { unreadValue } from '../../databases/postgres/unread-value.ts'
 import { createSmallTiles } from './small-tiles.ts'
-import type { MadeTile, TileJob } from './tile-job.ts'
+import type { MadeTile, TileJob, TileRows } from './tile-job.ts'
 
 export type TileOwner = {
   readonly applicationId: string
@@ -159,14 +160,19 @@ function errorOf(cause: Error, { rows }: TileJob): Error {
   if (isRefused(code))
     return new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause })
   // SQLSTATE classes for locks, lack of resources, shutdown and deadlocks: worth a retry.
-  const isTrusted = 'statement' in rows && !rows.statement.isUntrusted
+  const { isTrusted, names } = askedBy(rows)
   if (/^(40|53|55|57)/.test(code) || (isTrusted && isPassing(cause)))
     return new ApiError('unavailable', 'The database is too busy. Try again shortly.', { headers: retrySoon, cause })
   if (isTrusted && isTableChanged(cause)) return tableChanged(cause)
-  if (isAuthorsFault(code))
-    return new ApiError('invalid_request', `The database says: ${publicDatabaseMessage({ message, code })}`, { cause })
-  return cause
+  const unread = unreadValue(cause, names)
+  if (unread || !isAuthorsFault(code)) return unread ?? cause
+  return new ApiError('invalid_request', `The database says: ${publicDatabaseMessage({ message, code })}`, { cause })
 }
+
+const askedBy = (rows: TileRows) =>
+  'statement' in rows
+    ? { isTrusted: !rows.statement.isUntrusted, names: rows.names ?? {} }
+    : { isTrusted: false, names: {} }
 
 const retrySoon = { 'Retry-After': '2' }
 

@@ -78,5 +78,6 @@ export function readError(bytes: Buffer, start: number, end: number): Error {
   return Object.assign(new Error(fields.get('M') ?? 'The database failed'), {
     code: fields.get('C') ?? '',
     routine: fields.get('R') ?? '',
+    where: fields.get('W') ?? '',
   })
 }

@@ -1,5 +1,5 @@
 // Array functions of CQL2, which compare arrays as sets.
-import type { ScalarType } from '../../values/attribute.ts'
+import type { ScalarAttribute } from '../../values/attribute.ts'
 import { show } from '../../values/fault.ts'
 import { canonicalText, isScalarType } from '../../values/value.ts'
 import type { SetOperand } from '../expression.ts'
@@ -44,12 +44,13 @@ function relateItems(scope: FilterScope, relation: Relation, first: Node, second
   const attribute = attributeOf(scope, first)
   const itemType = attribute.itemType ?? 'string'
   if (attribute.type !== 'array' || !isScalarType(itemType)) return undefined
-  const values = itemsOf(second).map((item) => itemText(scope, itemType, item))
+  const values = itemsOf(second).map((item) => itemText(scope, { ...attribute, type: itemType }, item))
   return { kind: 'items', attribute, itemType, relation: relation === 'overlaps' ? 'overlap' : relation, values }
 }
 
-function itemText(scope: FilterScope, type: ScalarType, node: Node): string {
+function itemText(scope: FilterScope, { type, isNative }: ScalarAttribute, node: Node): string {
   const item = resolveScalar(scope, node)
+  if (isNative && item.kind === 'literal' && item.value !== null) return item.value
   const text = item.kind === 'literal' && item.value !== null ? canonicalText(type, item.value) : undefined
   const isOfType = item.type === type || item.type === 'string' || (item.type === 'number' && type === 'integer')
   if (text !== undefined && isOfType && (item.type === 'string' || type !== 'string')) return text

@@ -2,7 +2,7 @@
 import type { ScalarAttribute, ScalarType } from '../../values/attribute.ts'
 import { show } from '../../values/fault.ts'
 import { canonicalText, compareValues, decodeValue } from '../../values/value.ts'
-import type { Comparison, Expression } from '../expression.ts'
+import { type Comparison, type Expression, isNative } from '../expression.ts'
 import { comparisons } from '../expression-value.ts'
 import { allOf, anyOf, type Filter } from '../filter-tree.ts'
 import { type JsonPath, refuse } from './syntax.ts'
@@ -22,6 +22,8 @@ const mirrored: { readonly [comparison in Comparison]: Comparison } = {
  * stamp, days in UTC are compared.
  */
 export function compare(comparison: Comparison, first: Expression, second: Expression, jsonPath: JsonPath): Filter {
+  if (isNative(second) && !isNative(first)) return compare(mirrored[comparison], second, first, jsonPath)
+  if (isNative(first) && isText(second)) return compareAttribute(comparison, first.attribute, second.value)
   const [left, right] = [converted(first, second.type, jsonPath), converted(second, first.type, jsonPath)]
   if (!isComparable(left.type, right.type)) {
     throw refuse(
@@ -33,6 +35,10 @@ export function compare(comparison: Comparison, first: Expression, second: Expre
   if (left.kind === 'literal' && right.kind !== 'literal') return compareOrdered(mirrored[comparison], right, left)
   return compareOrdered(comparison, left, right)
 }
+
+/** What the database is given to read in the type of the column. */
+const isText = (expression: Expression): expression is Literal & { readonly value: string } =>
+  expression.kind === 'literal' && expression.value !== null && expression.type !== 'boolean'
 
 const isNumeric = (type: ScalarType): boolean => type === 'integer' || type === 'number'
 const isInstant = (type: ScalarType): boolean => type === 'date' || type === 'datetime'

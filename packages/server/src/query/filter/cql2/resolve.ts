@@ -3,7 +3,7 @@ import { unknownName } from '../../../kernel/nearest-name.ts'
 import type { ScalarAttribute } from '../../values/attribute.ts'
 import { show } from '../../values/fault.ts'
 import { foldText } from '../../values/text-folding.ts'
-import type { Comparison, Expression } from '../expression.ts'
+import { type Comparison, type Expression, isNative } from '../expression.ts'
 import { allOf, anyOf, type Filter, not } from '../filter-tree.ts'
 import { endsInsideEscape, likeMatcher } from '../like.ts'
 import { checkText } from '../operand.ts'
@@ -140,7 +140,7 @@ function mergedIn(filters: readonly Filter[]): Filter | undefined {
   }
   if (first?.kind !== 'expression' || first.test !== 'compare') return undefined
   const items = filters.flatMap((filter) => (filter.kind === 'expression' && filter.test === 'compare' ? [filter] : []))
-  const isSame = items.length === filters.length && items.every(({ left }) => left === first.left)
+  const isSame = items.length === filters.length && items.every(({ left }) => left === first.left && !isNative(left))
   return isSame
     ? { kind: 'expression', test: 'in', operand: first.left, items: items.map(({ right }) => right) }
     : undefined
