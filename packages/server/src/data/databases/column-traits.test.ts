@@ -13,6 +13,8 @@ const postgresNames: readonly Named[] = [
   ['string', 'character(5)', { sqlType: 'bpchar' }],
   ['string', 'VARCHAR', { isNative: true }],
   ['string', '', {}],
+  ['array', '', { itemType: 'string' }],
+  ['binary', '', {}],
   ['string', 'public.citext', { isNative: true, hasOwnLike: true }],
   ['string', 'interval(3)', { isNative: true }],
   ['string', 'point', { isPrinted: true }],
@@ -30,7 +32,8 @@ const postgresNames: readonly Named[] = [
   ['geometry', 'geometry(MultiPolygonZ,4326)', { isAreal: true }],
   ['geometry', 'geometry(CurvePolygon,4326)', {}],
   ['geometry', 'geometry(Point,4326)', { ringless: true }],
-  ['geometry', 'public.geometry', { mixed: true }],
+  ['geometry', 'public.geometry', { isVarying: true, mixed: true }],
+  ['geometry', 'geometry(MultiPoint,4326)', { ringless: true, isMultiPoint: true }],
 ]
 
 const duckdbNames: readonly Named[] = [

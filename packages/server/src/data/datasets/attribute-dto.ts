@@ -23,6 +23,17 @@ export const attributeSchema = Type.Object(
     geometryType: Type.Optional(Type.String()),
     srid: Type.Optional(Type.Integer()),
     dimension: Type.Optional(Type.Integer()),
+    hasSystems: Type.Optional(
+      Type.Boolean({
+        description: 'Geometries with several reference systems were seen; srid is the most frequent one',
+      }),
+    ),
+    isOutsideDegrees: Type.Optional(
+      Type.Boolean({
+        description:
+          'No reference system is known, and the coordinates are no longitudes and latitudes: metadata.srid has to state one',
+      }),
+    ),
   },
   { title: 'Attribute' },
 )
@@ -61,6 +72,9 @@ function toAttribute(dto: AttributeDto, driver: DatabaseDriver | undefined, srid
     type,
     srid: dto.srid || (srid ?? 0),
     ...(!dto.srid && srid !== undefined && { unlocated: true }),
+    ...(srid !== undefined && { zeroSrid: srid }),
+    ...(dto.hasSystems && { hasSystems: true }),
+    ...(dto.isOutsideDegrees && srid === undefined && { isOutsideDegrees: true }),
     ...traits,
     ...(dto.geometryType === 'Point' && { isPoint: true }),
   }

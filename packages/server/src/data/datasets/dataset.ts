@@ -17,6 +17,7 @@ import { checkOverviewSetting } from './overview-setting.ts'
 import { readDeclarations } from './parameters.ts'
 import { sealHeaders } from './secret-headers.ts'
 import type { Sources } from './sources.ts'
+import { checkSridSetting } from './srid-setting.ts'
 
 const secretsSchema = Type.Union([
   Type.Object({ headers: Type.Optional(headerRecord()) }, { additionalProperties: false }),
@@ -128,6 +129,7 @@ const references = ['type', 'source', 'databaseId']
 function checkSettings(metadata: Entity): void {
   readDeclarations(metadata.parameters)
   checkOverviewSetting(metadata)
+  checkSridSetting(metadata)
 }
 
 const draftOf = (

@@ -58,7 +58,18 @@ export type ColumnFact = {
   readonly nullable: boolean
   readonly primaryKey: boolean
   readonly description: string
-  readonly geometry?: { readonly type: string; readonly srid: number; readonly dimension: number }
+  readonly geometry?: GeometryFact
+}
+
+export type GeometryFact = {
+  readonly type: string
+  /** 0 if it is not known. */
+  readonly srid: number
+  readonly dimension: number
+  /** Values with several reference systems were seen. */
+  readonly hasSystems?: boolean
+  /** Values without a reference system were seen whose coordinates are no degrees. */
+  readonly isOutsideDegrees?: boolean
 }
 
 export type TableFact = {

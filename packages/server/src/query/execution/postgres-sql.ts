@@ -1,6 +1,7 @@
 // The PostgreSQL/PostGIS dialect: everything in a plan is pushed down.
 import { ident, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import { filterSql } from '../filter/filter-sql.ts'
+import { locatedSql, movedSql } from '../filter/shape-sql.ts'
 import { distanceSql, roughDistanceSql } from '../filter/spatial-sql.ts'
 import type { PlanColumn, RowSample } from '../plan/plan.ts'
 import type { Attribute } from '../values/attribute.ts'
@@ -27,8 +28,7 @@ export const postgresSql: SqlDialect = {
 /** An attribute's value in a relation with the alias `q`. */
 export function column(attribute: Attribute): Sql {
   const value = sql`q.${ident(attribute.name)}`
-  if (attribute.isPrinted) return sql`(${value})::text`
-  return attribute.unlocated && attribute.srid ? sql`ST_SetSRID(${value}, ${attribute.srid}::int4)` : value
+  return attribute.isPrinted ? sql`(${value})::text` : value
 }
 
 /** COLLATE "C", so that text sorts the same on every server. Types that only the database knows have its order. */
@@ -62,7 +62,7 @@ function extreme(name: 'min' | 'max', attribute: Attribute, type: PlanColumn['ty
 
 /** `[west, south, east, north]` in 4326. */
 function extent(attribute: Attribute): Sql {
-  const box = sql`ST_Extent(ST_Transform(${located(attribute)}, 4326))`
+  const box = sql`ST_Extent(${movedSql(attribute, column(attribute), 4326)})`
   const corners = sql`to_json(ARRAY[ST_XMin(${box}), ST_YMin(${box}), ST_XMax(${box}), ST_YMax(${box})])`
   return sql`CASE WHEN ${box} IS NOT NULL THEN ${corners} END`
 }
@@ -72,15 +72,12 @@ function extent(attribute: Attribute): Sql {
  * lengths, too.
  */
 function partsOnEarth(attribute: Attribute, parts: 'lines' | 'polygons'): Sql {
-  const flat = sql`ST_Force2D(ST_Transform(${located(attribute)}, 4326))`
+  const flat = sql`ST_Force2D(${movedSql(attribute, column(attribute), 4326)})`
   return sql`ST_CollectionExtract(${flat}, ${raw(parts === 'lines' ? '2' : '3')})::geography`
 }
 
 /** A geometry with its SRID set, also where the column has none. */
-export function located(attribute: Attribute): Sql {
-  const value = attribute.geography ? sql`${column(attribute)}::geometry` : column(attribute)
-  return attribute.srid === 0 ? sql`ST_SetSRID(${value}, 4326)` : value
-}
+export const located = (attribute: Attribute): Sql => locatedSql(attribute, column(attribute))
 
 function tableSample({ percentage, method, seed }: RowSample): Sql {
   const repeatable = seed === undefined ? raw('') : sql` REPEATABLE (${seed}::float8)`

@@ -5,6 +5,7 @@ import { type Box, extentOf, type Geometry, isBox, positionsOf } from '../geomet
 import type { PlaneImage } from '../geometry/plane-image.ts'
 import type { SpatialRelation } from '../geometry/relation/relation.ts'
 import type { Attribute } from '../values/attribute.ts'
+import { isPlainIn, movedSql } from './shape-sql.ts'
 
 const wgs84 = 4326
 const webMercator = 3857
@@ -27,15 +28,23 @@ const straightDegrees = 0.02
 
 const mayBeBroken: ReadonlySet<Geometry['type']> = new Set(['Polygon', 'MultiPolygon', 'GeometryCollection'])
 
-type Comparison = { readonly subject: Sql; readonly operand: Sql; readonly srid: number }
+type Comparison = {
+  /** What the index is on. */
+  readonly indexed: Sql
+  /** The value that is compared, if it is another one. */
+  readonly subject: Sql
+  readonly operand: Sql
+  readonly srid: number
+}
 
 /** For a box, which is what maps ask for, PostGIS neither fails on invalid rows nor needs an extra index condition. */
 export function intersectsSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
   const compared = inOneSystem(attribute, column, geometry)
   const staysBox = isBox(geometry) && isCylindrical(compared.srid)
-  return staysBox
-    ? sql`ST_Intersects(${compared.subject}, ${compared.operand})`
-    : mendedSql('ST_Intersects', compared, geometry)
+  if (!staysBox) return mendedSql('ST_Intersects', compared, geometry)
+  const { indexed, subject, operand } = compared
+  const exact = sql`ST_Intersects(${subject}, ${operand})`
+  return subject === indexed ? exact : sql`(${indexed} && ${operand} AND ${exact})`
 }
 
 const functions: { readonly [relation in SpatialRelation]: string } = {
@@ -59,19 +68,13 @@ export function columnsRelationSql(
   left: { readonly attribute: Attribute; readonly column: Sql },
   right: { readonly attribute: Attribute; readonly column: Sql },
 ): Sql {
-  const srid = left.attribute.geography ? wgs84 : (left.attribute.srid ?? wgs84)
+  const srid = left.attribute.geography ? wgs84 : left.attribute.srid || wgs84
   const [first, second] = [planar(left, srid), planar(right, srid)]
   return sql`${first} && ${second} AND ${raw(functions[relation])}(${soundRow(first)}, ${soundRow(second)})`
 }
 
-function planar({ attribute, column }: { attribute: Attribute; column: Sql }, srid: number): Sql {
-  const { srid: own = wgs84, geography } = attribute
-  const value = geography ? sql`(${column})::geometry` : sql`(${column})`
-  if (own === srid) return value
-  if (srid === 0) return sql`ST_SetSRID(ST_Transform(${value}, ${integer(wgs84)}), 0)`
-  const located = own === 0 ? sql`ST_SetSRID(${value}, ${integer(wgs84)})` : value
-  return srid === wgs84 && own === 0 ? located : sql`ST_Transform(${located}, ${integer(srid)})`
-}
+const planar = ({ attribute, column }: { attribute: Attribute; column: Sql }, srid: number): Sql =>
+  movedSql(attribute, column, srid)
 
 /**
  * Distance along the ellipsoid, in metres. The boxes let an index on a geometry column skip far rows. They are wide
@@ -112,12 +115,13 @@ export function roughDistanceSql(
   geometry: Geometry,
   image: PlaneImage = 'itself',
 ): Sql {
-  const { srid = wgs84, geography } = attribute
+  const { srid = wgs84, geography, hasSystems, unlocated } = attribute
   const extent = extentOf(positionsOf(geometry))
   if (geography) return sql`(${column}) <-> ${onEarth(geometry, extent)}`
   const operand = imageSql(fromGeoJson(geometry), image)
-  if (!isLocal(srid, extent)) return sql`ST_Transform(${column}, ${integer(wgs84)}) <-> ${operand}`
-  return sql`(${column}) <-> ${inSystem(srid, operand, segmented(operand, extent))}`
+  if (!isLocal(srid, extent) || hasSystems) return sql`${movedSql(attribute, column, wgs84)} <-> ${operand}`
+  const there = inSystem(srid, operand, segmented(operand, extent))
+  return sql`(${column}) <-> ${unlocated ? sql`ST_SetSRID(${there}, 0)` : there}`
 }
 
 /** Columns whose plane is that of degrees, on which operands have images. */
@@ -180,10 +184,15 @@ const onEarth = (geometry: Geometry, extent: Box): Sql => sql`${segmented(fromGe
  * Makes both sides valid first: PostGIS raises an error for a self-intersecting polygon or overlapping parts, and one
  * such row would fail the whole query. `&&` is for the index, which the repaired column does not have.
  */
-function mendedSql(relation: string, { subject, operand }: Comparison, geometry: Geometry): Sql {
+function mendedSql(relation: string, { indexed, subject, operand }: Comparison, geometry: Geometry): Sql {
   const sound = mayBeBroken.has(geometry.type) ? mended(operand) : operand
-  return sql`${subject} && ${operand} AND ${raw(relation)}(${soundRow(subject)}, ${sound})`
+  const row = subject === indexed ? soundRow(subject) : soundOnce(subject)
+  return sql`${indexed} && ${operand} AND ${raw(relation)}(${row}, ${sound})`
 }
+
+/** The subject takes time to compute, and is named several times. */
+const soundOnce = (subject: Sql): Sql =>
+  sql`(SELECT ${soundRow(raw('subject'))} FROM (SELECT ${subject} AS subject OFFSET 0) AS computed)`
 
 function soundRow(subject: Sql): Sql {
   const isSound = sql`ST_IsValid(${subject}) AND GeometryType(${subject}) <> 'GEOMETRYCOLLECTION'`
@@ -197,13 +206,17 @@ const mended = (geometry: Sql): Sql => sql`(SELECT ST_Union(ST_MakeValid(part.ge
  * Brings column and operand into one reference system: the column's, so that its index is used, or 4326 if the operand
  * is too large for that. Geography is compared as geometry, on the plane of degrees, like a 4326 column.
  */
-function inOneSystem({ srid = wgs84, geography }: Attribute, column: Sql, geometry: Geometry): Comparison {
+function inOneSystem(attribute: Attribute, column: Sql, geometry: Geometry): Comparison {
   const operand = fromGeoJson(geometry)
-  if (geography) return { subject: sql`(${column})::geometry`, operand, srid: wgs84 }
+  const inDegrees = (subject: Sql): Comparison => ({ indexed: subject, subject, operand, srid: wgs84 })
+  if (attribute.geography) return inDegrees(sql`(${column})::geometry`)
+  const srid = attribute.srid || wgs84
   const extent = extentOf(positionsOf(geometry))
-  if (!isLocal(srid, extent)) return { subject: sql`ST_Transform(${column}, ${integer(wgs84)})`, operand, srid: wgs84 }
+  if (!isLocal(srid, extent) || attribute.hasSystems) return inDegrees(movedSql(attribute, column, wgs84))
   const bending = isBox(geometry) && isCylindrical(srid) ? operand : segmented(operand, extent)
-  return { subject: sql`(${column})`, operand: inSystem(srid, operand, bending), srid }
+  const indexed = sql`(${column})`
+  const subject = isPlainIn(attribute, srid) ? indexed : movedSql(attribute, column, srid)
+  return { indexed, subject, operand: inSystem(srid, operand, bending), srid }
 }
 
 /** Systems in which meridians and parallels are straight and at right angles. */
@@ -226,16 +239,12 @@ function segmented(operand: Sql, { west, south, east, north }: Box): Sql {
   return sql`ST_Segmentize(${operand}, ${float(Math.max(size / pieces, shortestPieceDegrees))})`
 }
 
-function asGeography({ srid = wgs84, geography }: Attribute, column: Sql): Sql {
-  if (geography) return sql`(${column})`
-  if (srid === wgs84) return sql`(${column})::geography`
-  if (srid === 0) return sql`ST_SetSRID(${column}, ${integer(wgs84)})::geography`
-  return sql`ST_Transform(${column}, ${integer(wgs84)})::geography`
-}
+const asGeography = (attribute: Attribute, column: Sql): Sql =>
+  attribute.geography ? sql`(${column})` : sql`${movedSql(attribute, column, wgs84)}::geography`
 
 /** Undefined if a box cannot be transformed to the column's system: then every row is measured. */
-function overlapsBoxes({ srid = wgs84 }: Attribute, column: Sql, boxes: readonly Box[]): Sql | undefined {
-  if (!boxes.every((box) => isLocal(srid, box))) return undefined
+function overlapsBoxes({ srid = wgs84, hasSystems }: Attribute, column: Sql, boxes: readonly Box[]): Sql | undefined {
+  if (hasSystems || !boxes.every((box) => isLocal(srid, box))) return undefined
   const overlaps = boxes.map((box) => {
     const corners = joinSql([box.west, box.south, box.east, box.north].map(float), ', ')
     const envelope = sql`ST_MakeEnvelope(${corners}, ${integer(wgs84)})`

@@ -46,6 +46,16 @@ export type Attribute = {
   readonly unlocated?: boolean
   /** Every value of the geometry column may have its own reference system; `srid` is one of them. */
   readonly mixed?: boolean
+  /** The geometry column accepts any reference system, and values without one. */
+  readonly isVarying?: boolean
+  /** The reference system of values that have none, if the dataset states it. */
+  readonly zeroSrid?: number
+  /** Values with several reference systems were seen, so that no box finds them all. */
+  readonly hasSystems?: boolean
+  /** Values without a reference system were seen whose coordinates are no degrees, and the dataset states none. */
+  readonly isOutsideDegrees?: boolean
+  /** The geometries are known to be multipoints, of which a part may be empty. */
+  readonly isMultiPoint?: boolean
   /** The geometries are known to have no rings, such as points. */
   readonly ringless?: boolean
   /** The geometries are known to be polygons or multipolygons, so that no line is turned around with their rings. */

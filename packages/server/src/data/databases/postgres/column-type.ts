@@ -36,7 +36,7 @@ export function columnTraits(column: ColumnType): ColumnTraits {
   if (type === 'geometry') return geometryTraits(column)
   if (type === 'array') return arrayTraits(dbType.replace(/(\[\])+$/, ''))
   if (type === 'string') return stringTraits(dbType)
-  if (type === 'binary' || dbType === 'jsonb') return { isOrdered: true }
+  if (dbType === 'bytea' || dbType === 'jsonb') return { isOrdered: true }
   if (/^timestamp(\(\d\))? without/.test(dbType)) return { withoutZone: true }
   if (dbType === 'real') return { sqlType: 'float4' }
   return isZonedTime(dbType) ? { sqlType: 'timetz', isNative: true } : {}
@@ -80,7 +80,12 @@ const textItems = /^(text|character varying|character|bpchar|name)(\(\d+\))?$/
 
 function arrayTraits(itemName: string): ColumnTraits {
   const itemType = typeOfColumn(itemName)
-  const isOrdered = !(itemName === 'json' || itemType === 'geometry' || printed.has(bareName(itemName)))
+  const isOrdered = !(
+    itemName === '' ||
+    itemName === 'json' ||
+    itemType === 'geometry' ||
+    printed.has(bareName(itemName))
+  )
   const isNumeric = /^numeric(\(|$)/.test(itemName)
   const isNative = isOrdered && (itemType === 'string' ? !textItems.test(itemName) : isNumeric || isZonedTime(itemName))
   return { itemType, ...(isOrdered && { isOrdered }), ...(isNative && { isNative }) }
@@ -89,11 +94,13 @@ function arrayTraits(itemName: string): ColumnTraits {
 function geometryTraits(column: ColumnType): ColumnTraits {
   const { srid } = column
   const dbType = valueTypeOf(column)
-  const isMixed = Boolean(srid) && /^(public\.)?geometry/.test(dbType) && !/,\d+\)$/.test(dbType)
+  const isVarying = /^(public\.)?geometry/.test(dbType) && !/,\d+\)$/.test(dbType)
   const isRingless = /\((Multi)?(Point|LineString)Z?M?[,)]/.test(dbType)
   return {
     ...(dbType.startsWith('geography') && { geography: true }),
-    ...(isMixed && { mixed: true }),
+    ...(isVarying && { isVarying }),
+    ...(isVarying && srid && { mixed: true }),
+    ...(/\(MultiPointZ?M?[,)]/.test(dbType) && { isMultiPoint: true }),
     ...(isRingless && { ringless: true }),
     ...(/\((Multi)?PolygonZ?M?[,)]/.test(dbType) && { isAreal: true }),
   }

@@ -1,6 +1,7 @@
 import { type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Dialect, GeometryForm } from '../../../query/execution/dialect.ts'
-import { located, postgresSql } from '../../../query/execution/postgres-sql.ts'
+import { column, located, postgresSql } from '../../../query/execution/postgres-sql.ts'
+import { movedSql } from '../../../query/filter/shape-sql.ts'
 import { jsonWriter } from '../../../query/formats/json.ts'
 import type { PlanColumn } from '../../../query/plan/plan.ts'
 import type { Attribute, AttributeType } from '../../../query/values/attribute.ts'
@@ -9,8 +10,8 @@ import type { Attribute, AttributeType } from '../../../query/values/attribute.t
 export const postgresDialect: Dialect = { ...postgresSql, transferSql, reading: canonicalOf }
 
 /** Values whose text form is PostgreSQL's own alone travel in one that everybody reads. */
-function transferSql(column: PlanColumn, value: Sql, { geometry, srid }: GeometryForm): Sql {
-  const { type, attribute, aggregate, isSortKey } = column
+function transferSql(shown: PlanColumn, value: Sql, { geometry, srid }: GeometryForm): Sql {
+  const { type, attribute, aggregate, isSortKey } = shown
   if (isSortKey && attribute?.isOrdered) return sql`(${value})::text`
   if (type === 'geometry' && attribute && !aggregate) return geometrySql(attribute, { geometry, srid })
   if (type === 'array') return itemsSql(attribute?.itemType, value, srid)
@@ -19,11 +20,20 @@ function transferSql(column: PlanColumn, value: Sql, { geometry, srid }: Geometr
 }
 
 function geometrySql(attribute: Attribute, { geometry, srid }: GeometryForm): Sql {
-  const isThere = !attribute.mixed && (attribute.srid || 4326) === srid
-  const place = isThere ? located(attribute) : sql`ST_Transform(${located(attribute)}, ${srid}::int4)`
-  if (geometry === 'wkt') return sql`ST_AsText(${place}, 9)`
+  if (geometry === 'wkt') return wktSql(attribute, srid)
+  const place = movedSql(attribute, column(attribute), srid)
   const oriented = attribute.ringless ? place : rightHanded(place, attribute)
   return geometry === 'wkb' ? sql`encode(ST_AsBinary(${oriented}, 'NDR'), 'hex')` : sql`ST_AsGeoJSON(${oriented}, 9)`
+}
+
+/** WKT has all types, so that shapes stay as they are if their system does, and coordinates of an unknown system as well. */
+function wktSql(attribute: Attribute, srid: number): Sql {
+  const value = column(attribute)
+  if (attribute.isOutsideDegrees && srid === 4326) return sql`ST_AsText(${value}, 9)`
+  const moved = sql`ST_AsText(${movedSql(attribute, value, srid)}, 9)`
+  if (attribute.isVarying)
+    return sql`CASE WHEN ST_SRID(${value}) = ${srid}::int4 THEN ST_AsText(${value}, 9) ELSE ${moved} END`
+  return (attribute.srid || 4326) === srid ? sql`ST_AsText(${located(attribute)}, 9)` : moved
 }
 
 /** Outer rings counter-clockwise. Two reversals leave lines as they are; where there are none, one is enough. */

@@ -3,7 +3,8 @@ import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { TableEstimate } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
-import { catalogOf, facts, roleOf, rowEstimate, tableName } from './introspect.ts'
+import { catalogOf, facts, roleOf } from './catalog.ts'
+import { rowEstimate, tableName } from './introspect.ts'
 
 /**
  * How many rows a table has and where, from what PostgreSQL keeps to plan queries: no row is read. Nothing of a table that the
@@ -29,7 +30,7 @@ export async function estimateTable(
 
 /** The statistics of geography are not in degrees, and those of mixed geometries in no system at all. */
 function extentSql(geometry: Attribute | undefined, schema: string, name: string): Sql {
-  if (!geometry || geometry.geography || geometry.mixed) return raw('NULL')
+  if (!geometry || geometry.geography || geometry.mixed || geometry.isOutsideDegrees) return raw('NULL')
   const box = sql`ST_EstimatedExtent(${schema}, ${name}, ${geometry.name})::geometry`
   return sql`(
     SELECT json_build_array(ST_XMin(box), ST_YMin(box), ST_XMax(box), ST_YMax(box))::text

@@ -4,7 +4,8 @@ import { sql } from '../../../kernel/db/sql.ts'
 import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { Fingerprint } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
-import { facts, readRowEstimate, roleOf, rowEstimate, tableName } from './introspect.ts'
+import { facts, roleOf } from './catalog.ts'
+import { readRowEstimate, rowEstimate, tableName } from './introspect.ts'
 
 /**
  * Changes with the rows of a table: its files, and the server's counts of inserted, updated and deleted rows, of all its

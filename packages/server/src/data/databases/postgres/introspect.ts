@@ -8,11 +8,11 @@ import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { ColumnFact, InspectOptions, TableFact } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import { overviewPrefix } from '../tenant-schema.ts'
+import { type Cells, catalogOf, facts, roleOf } from './catalog.ts'
 import { typeOfColumn } from './column-type.ts'
+import { geometryOf, sampled } from './geometry-facts.ts'
 import { isClosedSchema } from './tenant-sql/sql-names.ts'
 import type { NamedRelation } from './tenant-sql/sql-relations.ts'
-
-type Cells = Record<string, string | null>
 
 /** A column was dropped between two statements that describe its table. */
 const whileChanged = {
@@ -185,68 +185,6 @@ export async function describeQuery(
     description: '',
   }))
   return sampled(connection, options, from, described)
-}
-
-/** A geometry column need not say what is in it: then its first value does. */
-async function sampled(
-  connection: PostgresConnection,
-  options: SelectOptions,
-  from: Sql,
-  columns: readonly ColumnFact[],
-): Promise<ColumnFact[]> {
-  return Promise.all(
-    columns.map(async (column) => {
-      const { geometry, name } = column
-      if (!geometry || (geometry.srid !== 0 && geometry.type !== 'Geometry')) return column
-      const value = sql`q.${ident(name)}::geometry`
-      const [row] = await facts(
-        connection,
-        options,
-        sql`
-        SELECT ST_SRID(${value}) AS srid, ST_CoordDim(${value}) AS dimension FROM ${from} AS q
-        WHERE q.${ident(name)} IS NOT NULL LIMIT 1`,
-      )
-      if (!row) return column
-      const srid = geometry.srid || Number(row.srid)
-      return { ...column, geometry: { ...geometry, srid, dimension: Number(row.dimension) } }
-    }),
-  )
-}
-
-const geometryTypes =
-  'Geometry Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection'.split(' ')
-
-/** PostGIS packs type, reference system and dimension into the type's modifier. */
-function geometryOf(dbType: string, modifier: number): Pick<ColumnFact, 'geometry'> {
-  if (!/^(public\.)?geo(metry|graphy)(\([^)]*\))?$/.test(dbType)) return {}
-  const isGeography = dbType.includes('geography')
-  if (modifier < 0) return { geometry: { type: 'Geometry', srid: isGeography ? 4326 : 0, dimension: 2 } }
-  const srid = ((modifier & 0x0fffff00) - (modifier & 0x10000000)) >> 8
-  const dimension = 2 + ((modifier >> 1) & 1) + (modifier & 1)
-  return { geometry: { type: geometryTypes[(modifier & 0xfc) >> 2] ?? 'Geometry', srid, dimension } }
-}
-
-export const catalogOf = ({ catalog, select }: PostgresConnection): Pick<PostgresConnection, 'select'> => ({
-  select: catalog ?? select,
-})
-
-/** Whose rights count: in the platform's database a role has the name of its schema. */
-export const roleOf = ({ catalog, schema }: PostgresConnection): Sql =>
-  catalog ? sql`${schema}::name` : raw('current_user')
-
-/** The rows of a statement by the names of its columns, as text. */
-export async function facts(
-  connection: Pick<PostgresConnection, 'select'>,
-  options: SelectOptions,
-  statement: Sql,
-): Promise<Cells[]> {
-  const { columns, batches } = await connection.select(statement, options)
-  const rows: Cells[] = []
-  for await (const batch of batches) {
-    for (const cells of batch)
-      rows.push(Object.fromEntries(columns.map(({ name }, index) => [name, cells[index] ?? null])))
-  }
-  return rows
 }
 
 export type TableName = { readonly schema: string; readonly name: string }

@@ -5,11 +5,12 @@ import { ApiError } from '../../../kernel/errors.ts'
 import type { Connection } from '../../../query/execution/connection.ts'
 import type { Dialect, DialectSubject, GeometryForm } from '../../../query/execution/dialect.ts'
 import { boundNearest } from '../../../query/execution/nearest-reach.ts'
-import { type SplitPlan, splitPlan } from '../../../query/execution/plan-split.ts'
+import { type SplitPlan, splitPlan, testedAttributes } from '../../../query/execution/plan-split.ts'
 import { planSql, type Relation } from '../../../query/execution/plan-sql.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
 import type { Plan, PlanColumn } from '../../../query/plan/plan.ts'
+import { demandSystem } from '../../../query/values/unknown-system.ts'
 import type { Source, SourceRows } from '../dataset-type.ts'
 import type { RunRest } from './remaining-plan.ts'
 
@@ -28,13 +29,29 @@ export async function answerInSql(
   shape: GeometryForm,
   options: SelectOptions,
 ): Promise<SourceRows> {
+  demandSystems(plan, shape)
   const dialect = await target.connection.dialect({ ...target.subject, ...options, srid: shape.srid })
   const { pushed, condition, rest } = splitPlan(plan, dialect)
   if (rest) return answerRest(target, relation, dialect, { pushed, condition, rest }, shape, options)
   const run = (one: Plan, filter = splitPlan(one, dialect).condition): Promise<SourceRows> =>
     select(target.connection, { ...written({ relation, plan: one, shape, dialect, condition: filter }), options })
-  const bounded = await boundNearest(plan, async (one) => firstCells(await run(one)))
+  // Fails where one value has another reference system than the others; then all rows are measured.
+  const bounded = await boundNearest(plan, async (one) => firstCells(await run(one))).catch(ifRefused)
   return bounded ? run(bounded) : run(plan, condition)
+}
+
+/** Coordinates of an unknown system can be counted, and written as WKT, which says nothing of theirs. */
+function demandSystems({ columns, where, order }: Plan, { geometry, srid }: GeometryForm): void {
+  const isPlain = geometry === 'wkt' && srid === 4326
+  const placed = columns.filter(({ aggregate, distanceTo }) =>
+    aggregate ? aggregate !== 'count' : distanceTo || !isPlain,
+  )
+  const named = [...placed, ...order.map(({ by }) => by)].flatMap(({ attribute }) => attribute ?? [])
+  for (const attribute of [...named, ...testedAttributes(where)]) demandSystem(attribute)
+}
+
+function ifRefused(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error
 }
 
 /** Of the rows of an answer with one column. */

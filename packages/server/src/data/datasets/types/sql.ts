@@ -11,6 +11,7 @@ import type { Dataset } from '../dataset-record.ts'
 import type { DatasetType, ParameterValues, Source, SourceContext } from '../dataset-type.ts'
 import { declarationHint, parameterisedSql, readParameters } from '../parameters.ts'
 import { answerInSql, explainInSql, sqlAbilities } from '../queries/sql-answer.ts'
+import { checkKnownSrid } from '../srid-setting.ts'
 import { toDto } from './table.ts'
 
 export const sqlType: DatasetType = {
@@ -18,6 +19,7 @@ export const sqlType: DatasetType = {
   async inspect({ source, metadata }, { connect }, options) {
     const connection = await connect()
     await connection.checkQuery(source, options.signal)
+    await checkKnownSrid(connection, metadata, options).catch(blame(connection))
     const { names } = splitMarkers(source)
     const parameters = readParameters(metadata.parameters, names, undefined)
     const query = parameterisedSql(source, parameters, connection.parameterTypes)

@@ -13,11 +13,13 @@ import type { Dataset } from '../dataset-record.ts'
 import type { DatasetType, Source, SourceContext } from '../dataset-type.ts'
 import type { RunRest } from '../queries/remaining-plan.ts'
 import { answererInSql, answerInSql, explainInSql, sqlAbilities } from '../queries/sql-answer.ts'
+import { checkKnownSrid } from '../srid-setting.ts'
 
 export const tableType: DatasetType = {
   parameters: () => [],
-  async inspect({ source }, { connect }, options) {
+  async inspect({ source, metadata }, { connect }, options) {
     const connection = await connect()
+    await checkKnownSrid(connection, metadata, options).catch(blame(connection))
     const described = await connection.describeTable(source, options).catch(blame(connection))
     const { columns, bytes, rowEstimate } = described
     return { attributes: columns.map(toDto), bytes, rowEstimate }
@@ -97,5 +99,6 @@ const explainedAs = ({ atMost, reads }: Bound): Bound =>
 
 export function toDto({ geometry, ...fact }: ColumnFact): AttributeDto {
   if (!geometry) return fact
-  return { ...fact, geometryType: geometry.type, srid: geometry.srid, dimension: geometry.dimension }
+  const { type: geometryType, ...rest } = geometry
+  return { ...fact, geometryType, ...rest }
 }

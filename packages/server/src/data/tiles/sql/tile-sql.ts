@@ -1,13 +1,14 @@
 // The SQL of tiles in PostGIS.
 import { and, ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
-import { column } from '../../../query/execution/postgres-sql.ts'
+import { column, located } from '../../../query/execution/postgres-sql.ts'
 import { filterSql } from '../../../query/filter/filter-sql.ts'
 import type { Filter } from '../../../query/filter/filter-tree.ts'
+import { isInDomain, movedSql, straightSql } from '../../../query/filter/shape-sql.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { Coordinates, Tile } from '../mvt/projection.ts'
 import { type TileExtent, tileInDegrees, tileInMetres, unitInMetres } from '../source/tile-bounds.ts'
-import { isInDomain, toMercator } from './mercator-sql.ts'
+import { toMercator } from './mercator-sql.ts'
 import { reduced } from './reduced-sql.ts'
 import type { SelectedColumn } from './tile-columns.ts'
 
@@ -89,10 +90,11 @@ const asGeometry = (geometry: Attribute): Sql =>
 
 /** The geometry as it is sent. */
 export function geometrySql({ tile, geometry, isPoint, isWrapped, own }: TileQuery): Sql {
-  if (own) return sql`CASE WHEN ${isInDomain(geometry)} THEN ${stored(geometry)} END`
+  if (own)
+    return sql`CASE WHEN ${isInDomain(geometry, located(geometry))} THEN ${straightSql(geometry, stored(geometry))} END`
   const srid = geometry.srid || 4326
   const isReadable = geometry.geography || (!geometry.mixed && (srid === 4326 || mercatorCodes.has(srid)))
-  const place = isReadable ? asGeometry(geometry) : toMercator(geometry)
+  const place = isReadable ? movedSql(geometry, stored(geometry), srid) : toMercator(geometry)
   if (isPoint) return place
   const isLonLat = coordinatesOf(geometry) === 'lonlat'
   // Twice the margin: the encoder clips again at the real one, so this cut must lie outside it.

@@ -7,6 +7,7 @@ import { column } from '../../../query/execution/postgres-sql.ts'
 import { parseFilter } from '../../../query/filter/filter.ts'
 import { allOf } from '../../../query/filter/filter-tree.ts'
 import { type Plan, parsePlan, queryPaths } from '../../../query/plan/plan.ts'
+import { demandSystem } from '../../../query/values/unknown-system.ts'
 import type { ParameterValues } from '../../datasets/dataset-type.ts'
 import { checkInputs } from '../../datasets/sources.ts'
 import type { RowCache } from '../cache/row-cache.ts'
@@ -51,6 +52,7 @@ export async function makeDatasetTile(
 ): Promise<DatasetTile> {
   const { layer } = loadedSource
   if (!layer) throw new Error('The tile source has no dataset')
+  demandSystem(layer.geometry)
   const { tile, parameters, inputs: given } = request
   const { settings, plan, columns } = shapeOf(loadedSource, layer, parameters)
   const { maxFeatures = services.budget.maxFeatures, maxBytes = services.budget.maxBytes } = settings

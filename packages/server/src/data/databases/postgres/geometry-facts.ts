@@ -1,0 +1,60 @@
+// What geometry columns hold: by their types, and by their first values where the types do not say.
+import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import type { PostgresConnection } from '../../../query/execution/connection.ts'
+import type { ColumnFact, GeometryFact } from '../../../query/execution/introspection.ts'
+import type { SelectOptions } from '../../../query/execution/select-options.ts'
+import { type Cells, facts } from './catalog.ts'
+
+/** A geometry column need not say what is in it: then its first values do. */
+export async function sampled(
+  connection: PostgresConnection,
+  options: SelectOptions,
+  from: Sql,
+  columns: readonly ColumnFact[],
+): Promise<ColumnFact[]> {
+  return Promise.all(
+    columns.map(async (column) => {
+      const { geometry, name } = column
+      if (!geometry || (geometry.srid !== 0 && geometry.type !== 'Geometry')) return column
+      const rows = await facts(connection, options, systemsSql(from, name))
+      return { ...column, geometry: withSystems(geometry, rows) }
+    }),
+  )
+}
+
+const sampledRows = 100
+
+/** The systems of the first values, the most frequent one first and none last. Longitudes may go from 0 to 360. */
+const systemsSql = (from: Sql, name: string): Sql => sql`
+  SELECT ST_SRID(shape) AS srid, max(ST_CoordDim(shape)) AS dimension, count(*) AS rows,
+         count(*) FILTER (WHERE NOT (shape @ ST_MakeEnvelope(-360, -90, 360, 90) OR ST_IsEmpty(shape))) AS outside
+  FROM (SELECT q.${ident(name)}::geometry AS shape FROM ${from} AS q
+        WHERE q.${ident(name)} IS NOT NULL LIMIT ${raw(String(sampledRows))}) AS first_values
+  GROUP BY 1 ORDER BY 1 = 0, 3 DESC`
+
+function withSystems(geometry: GeometryFact, rows: readonly Cells[]): GeometryFact {
+  const [first] = rows
+  if (!first) return geometry
+  const srid = geometry.srid || Number(first.srid)
+  const isOutsideDegrees = srid === 0 && Number(first.outside) * 2 > Number(first.rows)
+  return {
+    ...geometry,
+    srid,
+    dimension: Math.max(...rows.map(({ dimension }) => Number(dimension))),
+    ...(rows.length > 1 && { hasSystems: true }),
+    ...(isOutsideDegrees && { isOutsideDegrees }),
+  }
+}
+
+const geometryTypes =
+  'Geometry Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection'.split(' ')
+
+/** PostGIS packs type, reference system and dimension into the type's modifier. */
+export function geometryOf(dbType: string, modifier: number): Pick<ColumnFact, 'geometry'> {
+  if (!/^(public\.)?geo(metry|graphy)(\([^)]*\))?$/.test(dbType)) return {}
+  const isGeography = dbType.includes('geography')
+  if (modifier < 0) return { geometry: { type: 'Geometry', srid: isGeography ? 4326 : 0, dimension: 2 } }
+  const srid = ((modifier & 0x0fffff00) - (modifier & 0x10000000)) >> 8
+  const dimension = 2 + ((modifier >> 1) & 1) + (modifier & 1)
+  return { geometry: { type: geometryTypes[(modifier & 0xfc) >> 2] ?? 'Geometry', srid, dimension } }
+}
