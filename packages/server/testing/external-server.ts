@@ -55,6 +55,7 @@ export async function startExternalServer() {
   }
   return {
     db: database.db,
+    admin: database.admin,
     /** How often a statement with this text was sent. */
     asked: (text: string): number => heard.filter((chunk) => chunk.includes(text)).length,
     /** For connections made from now on; older ones end. */

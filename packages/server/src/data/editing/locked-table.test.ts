@@ -71,7 +71,7 @@ test('whoever reads by a record that is older than its table is told what helps'
   for (const { name, status, text } of await Promise.all(requests.map(ask))) {
     if (status === 200) continue
     assert.equal(status, 400, `${name}: ${text}`)
-    assert.match(text, /PATCH the dataset/, name)
+    assert.match(text, /POST \/datasets\/\{id\}\/refresh/, name)
   }
 })
 

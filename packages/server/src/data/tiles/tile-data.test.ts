@@ -307,7 +307,7 @@ describe('a table that changes its columns', () => {
     await maps.script('ALTER TABLE dropped DROP a')
     const reply = await tile(id, '0/0/0', '?limit=9')
     assert.equal(reply.statusCode, 400)
-    assert.match(reply.json().detail, /does not exist.*PATCH the dataset/)
+    assert.match(reply.json().detail, /does not exist.*POST \/datasets\/\{id\}\/refresh/)
     assert.ok(!reply.body.includes('SELECT'))
   })
 })

@@ -96,6 +96,7 @@ export type Failure = {
   readonly code?: string
   /** What a database says of where it was. */
   readonly where?: string
+  readonly hint?: string
   /** Of an ApiError. */
   readonly api?: Pick<ApiError, 'code' | 'faults' | 'extensions'>
 }
@@ -107,18 +108,19 @@ export function failureOf(error: unknown): Failure {
   }
   if (!(error instanceof Error)) return { message: String(error) }
   const { message, stack } = error
-  const told = ['code', 'where'].flatMap((field) =>
+  const told = ['code', 'where', 'hint'].flatMap((field) =>
     field in error ? [[field, String(Reflect.get(error, field))]] : [],
   )
   return { message, stack, ...Object.fromEntries(told) }
 }
 
-function errorOf({ message, stack, code, where, api }: Failure): Error {
+function errorOf({ message, stack, code, where, hint, api }: Failure): Error {
   if (api) return new ApiError(api.code, message, { faults: api.faults, extensions: api.extensions })
   return Object.assign(
     new Error(message),
     stack !== undefined && { stack },
     code !== undefined && { code },
     where !== undefined && { where },
+    hint !== undefined && { hint },
   )
 }

@@ -18,9 +18,14 @@ export function codeOf(error: unknown): string {
   return typeof error.code === 'string' ? error.code : ''
 }
 
+/** A server that a foreign table is on cannot be reached, by the one that says so. */
+const isForeignServerLost = (error: unknown): boolean =>
+  codeOf(error).startsWith('08') && error instanceof Error && /^could not connect to server "/.test(error.message)
+
 /** The connection failed, not the statement. */
 export function isConnectionFailure(error: unknown): boolean {
   const code = codeOf(error)
+  if (isForeignServerLost(error)) return false
   if (code !== '') return lostSocket.has(code) || lostServer.test(code)
   return error instanceof Error && lostClient.test(error.message)
 }
@@ -105,7 +110,7 @@ export const tableChanged = (cause: Error): ApiError =>
   new ApiError(
     'invalid_request',
     `The table is no longer what its dataset says. The database says: ${publicDatabaseMessage(cause)}. ` +
-      'Try again; if that does not help, PATCH the dataset, which reads its columns anew.',
+      'Try again; if that does not help, POST /datasets/{id}/refresh reads its columns anew.',
     { cause },
   )
 

@@ -14,6 +14,8 @@ export type Introspection = {
   /** A table's name in SQL. Throws a 400 for a table that datasets may not use. */
   tableSql(source: string): Sql
   describeTable(source: string, options: InspectOptions): Promise<TableFact>
+  /** The columns of a table in their order, from the catalog alone; absent where that is not quicker than describing it. */
+  columnNames?(source: string, options: SelectOptions): Promise<readonly ColumnName[]>
   /** SQL guard: throws a 400 unless the text, with `:name` markers, is a single read-only SELECT on data. */
   checkQuery(text: string, signal?: AbortSignal): Promise<void>
   /** The cast of a parameter, by type. */
@@ -46,6 +48,8 @@ export type Fingerprint = {
 
 /** `postgisVersion` is set only for PostgreSQL. */
 export type EngineVersions = { readonly serverVersion: string; readonly postgisVersion?: string }
+
+export type ColumnName = { readonly name: string; readonly dbType: string }
 
 /** A column's database type and the attribute type that queries use for it. */
 export type ColumnFact = {

@@ -19,7 +19,7 @@ import { serverSchema } from '../stand-in.ts'
 import { postgresDialect } from './dialect.ts'
 import { estimateTable } from './estimate.ts'
 import { fingerprintTable } from './fingerprint.ts'
-import { checkReadable, describeQuery, describeTable, readableName } from './introspect.ts'
+import { checkReadable, columnNames, describeQuery, describeTable, readableName } from './introspect.ts'
 import { queryHint } from './query-hint.ts'
 import { blameExternalServer, explained, explainStatement, whenFull } from './server-errors.ts'
 import { listTables } from './tables.ts'
@@ -43,7 +43,7 @@ export async function connectInternal(
   // The application itself only reads: what is put into its schema is put there by the platform.
   const writable = { db, schema: role }
   if (platform === undefined) {
-    return { connection: connectionOf({ ...selectOn(db, role, role), catalog }), writable, close: async () => {} }
+    return { connection: connectionOf({ ...selectOn(db, role, { role }), catalog }), writable, close: async () => {} }
   }
   const server = { platform: asRole(platform, role, password) }
   const own = openPostgres({ ...server, poolSize, shared, settings: guardedSession, whenFull, onError: () => {} })
@@ -63,7 +63,7 @@ export async function connectServer(
   const definition = `${record.id} ${record.revision}`
   const server = { host: address, port, user, password, database: record.db, ssl, owner: applicationId, definition }
   const db = openPostgres({ ...server, poolSize, shared, settings: guardedSession, whenFull, onError: () => {} })
-  const { schema, select } = selectOn(db, serverSchema)
+  const { schema, select } = selectOn(db, serverSchema, { isExternal: true })
   // Its user may write, so everything runs in a read-only transaction.
   const connection = connectionOf({
     isExternal: true,
@@ -123,6 +123,7 @@ export function connectionOf(postgres: PostgresConnection): Connection {
       return ident(table.schema, table.name)
     },
     describeTable: (source, options) => describeTable(postgres, source, options),
+    columnNames: (source, options) => columnNames(postgres, source, options),
     checkQuery: (text) => checkTenantSql(text, sqlPlace(postgres)),
     describeQuery: (text, query, options) => describeTenantQuery(postgres, text, query, options),
     queryHint,
@@ -175,15 +176,21 @@ const lengthOf = (batch: ResultCell[][]): number =>
 const settingsOf = (schema: string): string =>
   `SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET lock_timeout = '2s'; SET search_path = ${quoted(schema)}, public`
 
-function selectOn(db: Db, schema: string, role?: string): Pick<PostgresConnection, 'schema' | 'select'> {
+type SelectedAs = { readonly role?: string; readonly isExternal?: boolean }
+
+function selectOn(
+  db: Db,
+  schema: string,
+  { role, isExternal = false }: SelectedAs = {},
+): Pick<PostgresConnection, 'schema' | 'select'> {
   return {
     schema,
     async select(statement, options) {
       const guarded = { ...options, schema, ...(role !== undefined && { role }) }
       const { batches, ...rest } = await db
         .guarded(statement, guarded)
-        .catch(explainStatement(statement, options.isTrusted))
-      return { ...rest, batches: explained(batches) }
+        .catch(explainStatement(statement, { isTrusted: options.isTrusted === true, isExternal }))
+      return { ...rest, batches: explained(batches, isExternal) }
     },
   }
 }

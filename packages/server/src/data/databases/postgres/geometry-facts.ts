@@ -1,9 +1,11 @@
 // What geometry columns hold: by their types, and by their first values where the types do not say.
 import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import { ApiError } from '../../../kernel/errors.ts'
 import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { ColumnFact, GeometryFact } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import { type Cells, facts } from './catalog.ts'
+import { isStated } from './server-reason.ts'
 
 /** A geometry column need not say what is in it: then its first values do. */
 export async function sampled(
@@ -16,10 +18,16 @@ export async function sampled(
     columns.map(async (column) => {
       const { geometry, name } = column
       if (!geometry || (geometry.srid !== 0 && geometry.type !== 'Geometry')) return column
-      const rows = await facts(connection, options, systemsSql(from, name))
+      const rows = await facts(connection, options, systemsSql(from, name)).catch(unlessUnreadable)
       return { ...column, geometry: withSystems(geometry, rows) }
     }),
   )
+}
+
+/** A dataset can be made of a table that cannot be read yet, such as a materialized view without data: each read says why. */
+function unlessUnreadable(error: unknown): Cells[] {
+  if (error instanceof ApiError && error.code === 'upstream_failed' && isStated(error.cause)) return []
+  throw error
 }
 
 const sampledRows = 100

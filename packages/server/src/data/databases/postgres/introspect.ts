@@ -5,7 +5,7 @@ import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { ApiError, invalid } from '../../../kernel/errors.ts'
 import { didYouMean, shortList } from '../../../kernel/nearest-name.ts'
 import type { PostgresConnection } from '../../../query/execution/connection.ts'
-import type { ColumnFact, InspectOptions, TableFact } from '../../../query/execution/introspection.ts'
+import type { ColumnFact, ColumnName, InspectOptions, TableFact } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import { overviewPrefix } from '../tenant-schema.ts'
 import { type Cells, catalogOf, facts, roleOf } from './catalog.ts'
@@ -44,9 +44,10 @@ async function describeNow(
            CASE WHEN c.relkind <> 'v' AND NOT c.relrowsecurity THEN ${rowEstimate} END AS rows
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema}::text AND c.relname = ${name}::text AND c.relkind IN ('r', 'v', 'm', 'p', 'f') AND ${isNoOverview(connection)}
-      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')`,
+      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_any_column_privilege(${role}, c.oid, 'SELECT')`,
   )
   if (!table) {
+    await demandRight(connection, { schema, name }, options)
     const isCut = ![schema, name].every(fitsIdentifier)
     const suggestion = isCut ? tooLong : await suggestedTables(connection, { schema, name }, options)
     throw absent(source, suggestion)
@@ -59,9 +60,11 @@ async function describeNow(
     SELECT a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type, a.atttypmod AS modifier,
            base.type AS base, base.modifier AS "baseModifier", NOT a.attnotnull AS nullable, coalesce(pg_catalog.col_description(a.attrelid, a.attnum), '') AS description,
            EXISTS (SELECT FROM pg_catalog.pg_index i
-                   WHERE i.indrelid = a.attrelid AND i.indisprimary AND a.attnum = ANY (i.indkey)) AS key
+                   WHERE i.indrelid = a.attrelid AND i.indisprimary AND a.attnum = ANY (i.indkey)
+                     AND NOT EXISTS (SELECT FROM unnest(i.indkey) AS part (number)
+                                     WHERE NOT has_column_privilege(${role}, i.indrelid, part.number, 'SELECT'))) AS key
     FROM pg_catalog.pg_attribute a LEFT JOIN LATERAL ${baseTypeOf(raw('a.atttypid'))} AS base ON TRUE
-    WHERE a.attrelid = ${Number(table.oid)}::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+    WHERE a.attrelid = ${Number(table.oid)}::oid AND ${isReadable(role)} ORDER BY a.attnum`,
   )
   const columns = rows.map((row) => ({
     name: row.name ?? '',
@@ -76,6 +79,47 @@ async function describeNow(
     rowEstimate: readRowEstimate(table.rows),
     isTable: 'rmp'.includes(table.relkind ?? 'v'),
   }
+}
+
+/** SQL: the attribute `a` of a table is a column that the role may read, which may be some of its columns only. */
+const isReadable = (role: Sql): Sql =>
+  sql`a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(${role}, a.attrelid, a.attnum, 'SELECT')`
+
+/** The names and types of a table's columns; none if it is gone. */
+export async function columnNames(
+  connection: PostgresConnection,
+  source: string,
+  options: SelectOptions,
+): Promise<ColumnName[]> {
+  const { schema, name } = readableName(source, connection.schema)
+  const rows = await facts(
+    catalogOf(connection),
+    { ...options, isTrusted: true },
+    sql`
+    SELECT a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
+    WHERE n.nspname = ${schema}::text AND c.relname = ${name}::text AND ${isReadable(roleOf(connection))}
+    ORDER BY a.attnum`,
+  )
+  return rows.map((row) => ({ name: row.name ?? '', dbType: row.type ?? '' }))
+}
+
+/** Throws a 400 if the table is there, but not for the user: only where the database is the tenant's, who can mend it. */
+async function demandRight(connection: PostgresConnection, { schema, name }: TableName, options: InspectOptions) {
+  if (connection.catalog || !options.mayListTables) return
+  const [table] = await facts(
+    connection,
+    options,
+    sql`
+    SELECT has_schema_privilege(n.oid, 'USAGE') AS schema, current_user AS user
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema}::text AND c.relname = ${name}::text AND c.relkind IN ('r', 'v', 'm', 'p', 'f')`,
+  )
+  if (!table) return
+  const grant = table.schema === 't' ? `GRANT SELECT ON ${schema}.${name}` : `GRANT USAGE ON SCHEMA ${schema}`
+  const mended = `${grant} TO ${table.user}`.slice(0, 300)
+  throw invalid('body/source', `the user "${table.user}" of this database may not read the table. Run: ${mended}`)
 }
 
 /**
@@ -226,7 +270,7 @@ async function suggestedTables(
     sql`
     SELECT c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'v', 'm', 'p', 'f') AND NOT starts_with(c.relname, 'svc_')
-      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')
+      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_any_column_privilege(${role}, c.oid, 'SELECT')
     ORDER BY c.relname LIMIT ${maxSuggested}`,
   )
   const names = tables.map((table) => table.name ?? '')

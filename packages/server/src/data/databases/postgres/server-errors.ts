@@ -12,10 +12,10 @@ import {
   tableChanged,
 } from '../../../kernel/db/database-error.ts'
 import type { Batches } from '../../../kernel/db/guarded.ts'
-import { publicDatabaseMessage } from '../../../kernel/db/public-message.ts'
 import { boundNames, type Sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { overLimit } from '../../../kernel/limits/limits.ts'
+import { isStated, isStateOfTable, reasonOf } from './server-reason.ts'
 import { isBrokenTls, tlsFault } from './tls.ts'
 import { unreadValue } from './unread-value.ts'
 
@@ -36,19 +36,23 @@ export function blameExternalServer(error: unknown): never {
   if (error instanceof ApiError && (error.code !== 'unavailable' || isForLater(error.cause))) throw error
   if (isExternalServerFault(error)) throw new ApiError('upstream_failed', error.message, { cause: error })
   if (!(error instanceof Error)) throw error
-  const detail = error instanceof ApiError ? 'The database cannot be reached.' : 'The database server failed.'
-  throw new ApiError('upstream_failed', detail, { cause: error.cause ?? error })
+  if (error instanceof ApiError) {
+    throw new ApiError('upstream_failed', 'The database cannot be reached.', { cause: error.cause ?? error })
+  }
+  const detail = isStated(error) ? `The database says: ${reasonOf(error, true)}` : 'The database server failed.'
+  throw new ApiError('upstream_failed', detail, { cause: error })
 }
 
 const isForLater = (cause: unknown): boolean => cause instanceof PoolFull || isPassing(cause)
 
-export const explained = (batches: Batches): Batches => (Array.isArray(batches) ? batches : explainedStream(batches))
+export const explained = (batches: Batches, isExternal: boolean): Batches =>
+  Array.isArray(batches) ? batches : explainedStream(batches, isExternal)
 
-async function* explainedStream<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
+async function* explainedStream<T>(batches: AsyncIterable<T>, isExternal: boolean): AsyncGenerator<T> {
   try {
     yield* batches
   } catch (error) {
-    explain(error)
+    explain(error, isExternal)
   }
 }
 
@@ -56,7 +60,7 @@ async function* explainedStream<T>(batches: AsyncIterable<T>): AsyncGenerator<T>
 export const isRefusal = (error: unknown): boolean => isRefused(codeOf(error))
 
 /** What is wrong with a query is for its author to know, in the server's own words. (PostGIS says XX000 of everything.) */
-export function explain(error: unknown): never {
+export function explain(error: unknown, isExternal = false): never {
   if (!(error instanceof Error) || error instanceof ApiError) throw error
   const fault = tlsFault(error)
   if (fault || isBrokenTls(error)) {
@@ -67,23 +71,26 @@ export function explain(error: unknown): never {
   }
   if (isPassing(error) && !isVanished(error)) throw inUse(error)
   if (isAuthorsFault(codeOf(error))) {
-    throw new ApiError('invalid_request', `The database says: ${publicDatabaseMessage(error)}`, { cause: error })
+    throw new ApiError('invalid_request', `The database says: ${reasonOf(error, isExternal)}`, { cause: error })
+  }
+  if (isStateOfTable(codeOf(error))) {
+    throw new ApiError('upstream_failed', `The database says: ${reasonOf(error, isExternal)}`, { cause: error })
   }
   throw error
 }
 
 /** The same for a statement that no tenant has written a part of: what it names was there when its dataset was stored. */
-function explainTrusted(error: unknown): never {
+function explainTrusted(error: unknown, isExternal: boolean): never {
   if (isVanished(error)) throw inUse(error)
   if (isTableChanged(error)) throw tableChanged(error)
-  explain(error)
+  explain(error, isExternal)
 }
 
 /** A handler for `catch`, of a statement whose values may not fit the columns that they are compared with. */
 export const explainStatement =
-  (statement: Sql, isTrusted = false) =>
+  (statement: Sql, { isTrusted, isExternal }: { readonly isTrusted: boolean; readonly isExternal: boolean }) =>
   (error: unknown): never => {
     const unread = error instanceof Error && unreadValue(error, boundNames(statement))
     if (unread) throw unread
-    return (isTrusted ? explainTrusted : explain)(error)
+    return (isTrusted ? explainTrusted : explain)(error, isExternal)
   }

@@ -46,9 +46,10 @@ function tablesSql({ catalog, schema: own }: PostgresConnection, { schema, limit
       SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type
       FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND t.typname IN ('geometry', 'geography')
+        AND has_column_privilege(${role}, c.oid, a.attnum, 'SELECT')
       ORDER BY a.attnum LIMIT 1) g ON TRUE
     WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND NOT c.relispartition AND ${within} AND ${wanted}
-      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')
+      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_any_column_privilege(${role}, c.oid, 'SELECT')
       AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
                       WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = c.oid AND d.deptype = 'e')
     ORDER BY n.nspname, c.relname LIMIT ${limit} OFFSET ${offset}`

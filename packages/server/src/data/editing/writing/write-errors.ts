@@ -67,7 +67,7 @@ export const explainWrite =
     if (answer && words) throw new ApiError(answer, words(error), { cause: error })
     if (isPlatform) return explain(error)
     try {
-      return explain(error)
+      return explain(error, true)
     } catch (explained) {
       return blameExternalServer(explained)
     }

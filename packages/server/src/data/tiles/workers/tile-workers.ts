@@ -12,9 +12,9 @@ import {
   isTableChanged,
   tableChanged,
 } from '../../../kernel/db/database-error.ts'
-import { publicDatabaseMessage } from '../../../kernel/db/public-message.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { limits, overLimit } from '../../../kernel/limits/limits.ts'
+import { isStated, isStateOfTable, reasonOf } from '../../databases/postgres/server-reason.ts'
 import { unreadValue } from '../../databases/postgres/unread-value.ts'
 import { createSmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob, TileRows } from './tile-job.ts'
@@ -159,20 +159,29 @@ function errorOf(cause: Error, { rows }: TileJob): Error {
   if (isExternalServerFault(cause)) return new ApiError('upstream_failed', message, { cause })
   if (isRefused(code))
     return new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause })
-  // SQLSTATE classes for locks, lack of resources, shutdown and deadlocks: worth a retry.
-  const { isTrusted, names } = askedBy(rows)
-  if (/^(40|53|55|57)/.test(code) || (isTrusted && isPassing(cause)))
+  const { isTrusted, names, isExternal } = askedBy(rows)
+  if (isForLater(code) || (isTrusted && isPassing(cause)))
     return new ApiError('unavailable', 'The database is too busy. Try again shortly.', { headers: retrySoon, cause })
   if (isTrusted && isTableChanged(cause)) return tableChanged(cause)
-  const unread = unreadValue(cause, names)
-  if (unread || !isAuthorsFault(code)) return unread ?? cause
-  return new ApiError('invalid_request', `The database says: ${publicDatabaseMessage({ message, code })}`, { cause })
+  return unreadValue(cause, names) ?? statedBy(cause, isExternal) ?? cause
 }
+
+/** The server's own reason. An external server's belongs to whoever asks, whatever it is. */
+function statedBy(cause: Error, isExternal: boolean): ApiError | undefined {
+  const code = codeOf(cause)
+  const isAuthors = isAuthorsFault(code)
+  if (!isAuthors && !isStateOfTable(code) && !(isExternal && isStated(cause))) return undefined
+  const detail = `The database says: ${reasonOf(cause, isExternal)}`
+  return new ApiError(isAuthors ? 'invalid_request' : 'upstream_failed', detail, { cause })
+}
+
+/** Locks, lack of resources, shutdown and deadlocks, but not a table that has to be mended first. */
+const isForLater = (code: string): boolean => /^(40|53|55|57)/.test(code) && !isStateOfTable(code)
 
 const askedBy = (rows: TileRows) =>
   'statement' in rows
-    ? { isTrusted: !rows.statement.isUntrusted, names: rows.names ?? {} }
-    : { isTrusted: false, names: {} }
+    ? { isTrusted: !rows.statement.isUntrusted, names: rows.names ?? {}, isExternal: !('platform' in rows.server) }
+    : { isTrusted: false, names: {}, isExternal: false }
 
 const retrySoon = { 'Retry-After': '2' }
 

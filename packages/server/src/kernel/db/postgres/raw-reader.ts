@@ -79,5 +79,6 @@ export function readError(bytes: Buffer, start: number, end: number): Error {
     code: fields.get('C') ?? '',
     routine: fields.get('R') ?? '',
     where: fields.get('W') ?? '',
+    hint: fields.get('H') ?? '',
   })
 }
