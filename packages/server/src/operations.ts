@@ -16,6 +16,7 @@ import { database } from './data/databases/database.ts'
 import { databaseOperations } from './data/databases/database-operations.ts'
 import { dataset, datasetOperations } from './data/datasets/dataset.ts'
 import { queryOperations } from './data/datasets/queries/query-operations.ts'
+import { withRefresh } from './data/datasets/refresh-operation.ts'
 import { makingTables } from './data/editing/create-dataset.ts'
 import { editOperations } from './data/editing/edit-operations.ts'
 import { ogcOperations } from './data/ogc/ogc-operations.ts'
@@ -66,7 +67,7 @@ export const operations: readonly Operation<Services>[] = [
   ...assetOperations,
   ...consoleOperations,
   ...databaseOperations,
-  ...makingTables(datasetOperations),
+  ...withRefresh(makingTables(datasetOperations)),
   ...queryOperations,
   ...changeOperations,
   ...editOperations,

@@ -60,7 +60,7 @@ export function createData(options: DataOptions) {
     onError: (error) => logger.warn({ err: error }, 'a database driver failed'),
   })
   const connections = telemetry?.connections(opened) ?? opened
-  const sources = createSources(placesOf(connections), {
+  const sources = createSources(db, placesOf(connections), {
     egress,
     cache: createRestCache({}),
     lambda: lambdaSettings(config),

@@ -18,7 +18,6 @@ import { createGenerations, createStores } from '../../api/resource/services.ts'
 import { publicLimits } from '../../api/server-info/limits.ts'
 import type { ServerConfig } from '../../api/server-info/server-info.ts'
 import type { ChangeFeed } from '../../data/changes/change-feed.ts'
-import type { Connections } from '../../data/databases/connection.ts'
 import { platformTypes } from '../../data/databases/drivers.ts'
 import { createDatasetCache } from '../../data/datasets/dataset-cache.ts'
 import { createMemoryThreads } from '../../data/datasets/memory/memory-source-threads.ts'
@@ -138,7 +137,7 @@ export async function openServices(options: OpenServicesOptions): Promise<OpenSe
   }
   const services: Services = {
     ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages },
-    ...rememberedRecords(base, data.connections),
+    ...rememberedRecords(base, data),
     ...{ about, isStopping, baseUrl, ...health, metrics, platformTypes },
     ...{ agents, styleCheck, uploading: announcing(uploading, worker), dataDirectory: config.DATA_DIR },
     ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
@@ -205,9 +204,12 @@ const announcing = (uploading: Uploading, worker: ClusterWorker | undefined): Up
 const budgetOf = (config: AppConfig) => ({ maxFeatures: config.TILE_MAX_FEATURES, maxBytes: config.TILE_MAX_BYTES })
 
 /** Caches of records that requests need on the way, fresh to a second. */
-const rememberedRecords = (base: BaseServices, connections: Connections) => ({
+const rememberedRecords = (
+  base: BaseServices,
+  { connections, sources }: Pick<MapParts, 'connections' | 'sources'>,
+) => ({
   knownStyles: createKnownStyles({ resource: style, services: base }),
-  datasetCache: createDatasetCache(base, connections.find),
+  datasetCache: createDatasetCache(base, connections.find, sources.current),
   knownAgents: createKnownAgents(base),
 })
 

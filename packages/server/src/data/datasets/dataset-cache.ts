@@ -4,6 +4,7 @@ import { createRecordCache, type RecordCache } from '../../api/resource/record-c
 import type { BaseServices } from '../../api/resource/resource.ts'
 import type { Attributes } from '../../query/values/attribute.ts'
 import { attributesOf } from './attribute-dto.ts'
+import type { CurrentDataset } from './column-refresh.ts'
 import { dataset as datasetResource } from './dataset.ts'
 import type { Dataset } from './dataset-record.ts'
 import { datasetOf, type FindDatabase } from './find-dataset.ts'
@@ -17,9 +18,13 @@ export type CachedDataset = {
   readonly parameters: ReadonlySet<string>
 }
 
-export function createDatasetCache(services: BaseServices, findDatabase: FindDatabase): RecordCache<CachedDataset> {
+export function createDatasetCache(
+  services: BaseServices,
+  findDatabase: FindDatabase,
+  current: CurrentDataset,
+): RecordCache<CachedDataset> {
   return createRecordCache({ resource: datasetResource, services }, async (stored): Promise<CachedDataset> => {
-    const dataset = await datasetOf(services.db, findDatabase, stored)
+    const dataset = await current(await datasetOf(services.db, findDatabase, stored))
     return { dataset, attributes: attributesOf(dataset), parameters: ownParameters(dataset) }
   })
 }

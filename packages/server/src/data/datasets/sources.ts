@@ -1,7 +1,9 @@
 // Opens datasets of every type for reading.
+import type { Db } from '../../kernel/db/db.ts'
 import type { Connection } from '../../query/execution/connection.ts'
 import type { InspectOptions, TableEstimate } from '../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../query/execution/select-options.ts'
+import { type CurrentDataset, createColumnRefresh } from './column-refresh.ts'
 import type { Dataset, DatasetDraft } from './dataset-record.ts'
 import type { Inspection, ParameterValues, Source, SourceContext } from './dataset-type.ts'
 import { datasetTypeOf } from './dataset-types.ts'
@@ -19,22 +21,30 @@ export type Sources = {
   findDatabase(applicationId: string, id: string | undefined): Promise<string | undefined>
   inspect(dataset: DatasetDraft, options?: Pick<InspectOptions, 'signal' | 'mayListTables'>): Promise<Inspection>
   open(dataset: Dataset, inputs: ParameterValues): Promise<Source>
+  /** The dataset with the columns that its table has now, if it is in an external database. */
+  readonly current: CurrentDataset
   /** Estimated row count and extent, without reading rows; undefined if there are no statistics. */
   estimate(dataset: Dataset, options: SelectOptions): Promise<TableEstimate | undefined>
 }
 
 const inspectionMs = 10_000
 
-export function createSources(paths: DatabaseLookup, memory: MemoryOptions): Sources {
+export function createSources(db: Db, paths: DatabaseLookup, memory: MemoryOptions): Sources {
   const meansOf = (dataset: DatasetDraft): SourceContext => ({
     connect: () => paths.connect(dataset.applicationId, dataset.databaseId),
     runRest: (job, options) => queryRows(memory, dataset, job, options),
     memory,
   })
+  const inspect: Sources['inspect'] = async (dataset, options) =>
+    datasetTypeOf(dataset).inspect(dataset, meansOf(dataset), { timeoutMs: inspectionMs, ...options })
   return {
     findDatabase: async (applicationId, id) => (await paths.find(applicationId, id))?.id,
-    inspect: async (dataset, options) =>
-      datasetTypeOf(dataset).inspect(dataset, meansOf(dataset), { timeoutMs: inspectionMs, ...options }),
+    inspect,
+    current: createColumnRefresh({
+      db,
+      inspect,
+      columns: async (dataset, options) => datasetTypeOf(dataset).columns?.(dataset, meansOf(dataset), options),
+    }),
     open: async (dataset, inputs) => datasetTypeOf(dataset).open(dataset, meansOf(dataset), inputs),
     estimate: async (dataset, options) => datasetTypeOf(dataset).estimate?.(dataset, meansOf(dataset), options),
   }

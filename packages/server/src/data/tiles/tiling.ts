@@ -75,8 +75,10 @@ export function createTiling(options: TilingOptions): Tiling {
   const assets = folderOf(createDirectoryStore(assetsDirectory), '')
   const filesOf = (id: string): Folder => (id === builtInApplication ? assets : folderOf(files, filesPrefix(id)))
   const archives = createArchives({ filesOf, fetch })
-  const find: TileDatasets['find'] = async (applicationId, id) =>
-    isUuid(id) ? findDataset(db, applicationId, id) : undefined
+  const find: TileDatasets['find'] = async (applicationId, id) => {
+    const dataset = isUuid(id) ? await findDataset(db, applicationId, id) : undefined
+    return dataset && sources.current(dataset)
+  }
   const tableOf = ownTable(options)
   const overviews = createOverviews({ db, jobs, share, minRows, findDataset: find, tableOf, onError })
   const foreign = createExternalOverviews({

@@ -29,6 +29,7 @@ export const tableType: DatasetType = {
     const geometry = [...attributesOf(dataset).values()].find(({ type }) => type === 'geometry')
     return (await connect()).estimate(dataset.source, geometry, options)
   },
+  columns: async ({ source }, { connect }, options) => (await connect()).columnNames?.(source, options),
   tableOf: tableName,
   readsTable: async (source, table) => isDeepStrictEqual(tableName(source, table.schema), table),
 }
