@@ -212,8 +212,9 @@ function checkSuccess(
 ): void {
   const schema = documented?.content?.['application/json']?.schema
   const { 'content-type': type } = headers as Record<string, unknown>
-  // A record of which only some fields were asked for is not one as documented, and rows can be had as CSV too.
-  if (!schema || /[?&]fields/.test(url) || !/json/.test(String(type ?? 'json'))) return
+  // A record of which only some fields were asked for is not one as documented, and rows can be had as CSV or in lines too.
+  const isJson = /json/.test(String(type ?? 'json')) && !/ndjson|json-seq/.test(String(type))
+  if (!schema || /[?&]fields/.test(url) || !isJson) return
   // The address of a record and that of a configuration's key are one: deleting the former answers nothing.
   if (method === 'DELETE' && body === '') return
   checkSchema(schema, JSON.parse(body))
