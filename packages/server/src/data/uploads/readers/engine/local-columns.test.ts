@@ -134,6 +134,13 @@ test('a comma that may part thousands or decimals stays text, and the field deci
   // A list of two numbers is none.
   assert.equal((await valuesOf(['"1,2"', '"3,45"'], {}, 'v', ',')).type, 'text')
   assert.equal((await valuesOf(['007', '0123'])).type, 'text')
+  // Beside decimal commas 1.000 may be a thousand.
+  const among = await read('price;count\n3,50;1.000\n4,25;2.500\n')
+  assert.deepEqual(among.types, { price: 'number', count: 'text' })
+  assert.match(among.warnings.join(), /^ambiguous_values: The column "count"/)
+  // Numbers of telephones, companies and the internet are none.
+  for (const codes of [['079 123 456'], ['123 456 789'], ['192.168.100.200'], ['044.123.456']])
+    assert.equal((await valuesOf(codes)).type, 'text', codes[0])
 })
 
 test('yes and no in words become booleans where both occur', async () => {

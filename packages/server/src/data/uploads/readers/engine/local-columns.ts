@@ -20,23 +20,46 @@ export type LocalColumn = { type: FieldType; local?: LocalFormat; unsettled?: 'd
 const integers = kind.int4 | kind.int8 | kind.huge | kind.inexact
 const dates =
   kind.date | kind.timestamp | kind.dayFirst | kind.monthFirst | kind.dayOrMonth | kind.sureDate | kind.compactDate
-const grouped = kind.groupPoint | kind.groupComma | kind.groupOnly
+const grouped = kind.groupPoint | kind.groupComma | kind.groupOnly | kind.blankGroups
 const numbers = integers | kind.float | kind.comma | grouped | kind.pointThree | kind.commaThree | kind.fraction
 
 /** Kinds that each way to read numbers explains. */
 const readable: Readonly<Record<DecimalMark, number>> = {
-  '.': integers | kind.float | kind.pointThree | kind.groupPoint | kind.groupOnly | kind.commaThree | kind.fraction,
-  ',': integers | kind.comma | kind.commaThree | kind.groupComma | kind.groupOnly | kind.pointThree | kind.fraction,
+  '.':
+    integers |
+    kind.float |
+    kind.pointThree |
+    kind.groupPoint |
+    kind.groupOnly |
+    kind.commaThree |
+    kind.fraction |
+    kind.blankGroups,
+  ',':
+    integers |
+    kind.comma |
+    kind.commaThree |
+    kind.groupComma |
+    kind.groupOnly |
+    kind.pointThree |
+    kind.fraction |
+    kind.blankGroups,
+}
+
+/** Whether columns of a table have decimals behind commas, and none behind a point: then 1.000 in another may be a thousand. */
+export function hasDecimalCommas(kinds: ArrayLike<number>, count: number): boolean {
+  let all = 0
+  for (let place = 0; place < count; place++) all |= kinds[place] ?? 0
+  return (all & (kind.comma | kind.groupComma)) !== 0 && (all & (kind.float | kind.groupPoint)) === 0
 }
 
 /** The type of a column by the kinds of its values. */
-export function columnOf(kinds: number, rules: LocalRules = {}): LocalColumn {
+export function columnOf(kinds: number, rules: LocalRules = {}, isAmongCommas = false): LocalColumn {
   if ((kinds & (localKinds | kind.comma)) === 0 || kinds & kind.json) return { type: fieldTypeOf(kinds) }
   if ((kinds & ~(kind.yes | kind.no | kind.boolean)) === 0) return truthsOf(kinds)
   // Eight digits beside other integers are integers.
   const isCompact = (kinds & kind.compactDate) !== 0 && (kinds & integers) === 0
   if (isCompact || (kinds & dates & ~kind.compactDate) !== 0) return datesOf(kinds, rules)
-  return numbersOf(kinds & kind.compactDate ? (kinds & ~kind.compactDate) | kind.int4 : kinds, rules)
+  return numbersOf(kinds & kind.compactDate ? (kinds & ~kind.compactDate) | kind.int4 : kinds, rules, isAmongCommas)
 }
 
 function truthsOf(kinds: number): LocalColumn {
@@ -55,14 +78,17 @@ function datesOf(kinds: number, { dateOrder }: LocalRules): LocalColumn {
   }
 }
 
-function numbersOf(kinds: number, { decimal }: LocalRules): LocalColumn {
-  if ((kinds & ~numbers) !== 0) return { type: 'text' }
+function numbersOf(kinds: number, { decimal }: LocalRules, isAmongCommas: boolean): LocalColumn {
+  const fractions = kind.fraction | kind.float | kind.comma
+  const isCode = (kinds & kind.blankGroups) !== 0 && (kinds & fractions) === 0
+  if ((kinds & ~numbers) !== 0 || isCode) return { type: 'text' }
   const isPlain = (kinds & grouped) === 0
   const ways = (['.', ','] as const).filter((mark) => (kinds & ~readable[mark]) === 0 && mark === (decimal ?? mark))
   const [way] = ways
   if (way === undefined) return { type: 'text' }
   // 46.951 alone is a decimal, and so is 46,951 where the comma parts no columns (`comma` is not given otherwise).
-  if (ways.length === 2 && isPlain && (kinds & kind.commaThree) === 0) return numberField('.', kinds)
+  const isDoubtful = isAmongCommas && (kinds & kind.pointThree) !== 0
+  if (ways.length === 2 && isPlain && (kinds & kind.commaThree) === 0 && !isDoubtful) return numberField('.', kinds)
   if (ways.length === 2 && (kinds & (kind.pointThree | kind.commaThree)) !== 0)
     return { type: 'text', unsettled: 'number' }
   return numberField(way, kinds)

@@ -3,7 +3,7 @@ import { type LooseGeometry, writeGeometry } from '../../../../query/geometry/en
 import { writeValue } from './copy-binary.ts'
 import { featureIdKey, featureIdName } from './feature-ids.ts'
 import type { RowFault } from './impossible-rows.ts'
-import { columnOf, type LocalColumn } from './local-columns.ts'
+import { columnOf, hasDecimalCommas, type LocalColumn } from './local-columns.ts'
 import type { LayerFacts, Reading, RecordField, RecordShape } from './reading.ts'
 import { type FieldList, kind } from './type-inference.ts'
 
@@ -30,7 +30,7 @@ export type RecordSource = {
   kindsOf(value: unknown, field: number): number
   facts(): LayerFacts
   /** The type of a field by the kinds of its values; that of its name wins where the client gave one. */
-  typeOf?(kinds: number, name: string): LocalColumn
+  typeOf?(kinds: number, name: string, isAmongCommas: boolean): LocalColumn
   /** The columns that coordinates are read from, where there are any. */
   coordinateNames?: { x: string; y: string }
 }
@@ -101,9 +101,10 @@ export function fieldsOf(
   kinds: ArrayLike<number>,
   typeOf: RecordSource['typeOf'] = (bits) => columnOf(bits),
 ): RecordField[] {
+  const isAmongCommas = hasDecimalCommas(kinds, names.length)
   return names.map((name, place) => ({
     name: name === featureIdKey ? featureIdName(names) : name,
     place,
-    ...typeOf(kinds[place] ?? 0, name),
+    ...typeOf(kinds[place] ?? 0, name, isAmongCommas),
   }))
 }

@@ -50,10 +50,12 @@ export const kind = {
   localTime: 1 << 24,
   yes: 1 << 25,
   no: 1 << 26,
+  /** Groups with plain blanks and no decimals: 123 456 789 may be a number of a telephone or a company. */
+  blankGroups: 1 << 27,
 } as const
 
 /** Kinds of values that people write, and computers do not. */
-export const localKinds = 0x7ffffff & ~0x1fff
+export const localKinds = 0xfffffff & ~0x1fff
 
 const { int4, int8, huge, inexact, float, comma } = kind
 
@@ -186,9 +188,15 @@ function kindsOfLocalNumber(text: string, customs: CellCustoms): number {
   const digits = byPoint ?? byComma
   // Digits in no groups are a number that begins with a zero, or one with a sign.
   if (digits === undefined || /^-?\d+([.,]\d+)?$/.test(text)) return kindsOfDateText(text, customs)
+  if (isAddress(text)) return kind.text
+  if (/^-?\d+( \d{3})+$/.test(text)) return kind.blankGroups | kindsOfInteger(digits)
   const group = byPoint === undefined ? kind.groupComma : byComma === undefined ? kind.groupPoint : kind.groupOnly
   return group | (digits.includes('.') ? kind.fraction : kindsOfInteger(digits))
 }
+
+/** 192.168.100.200 is of the internet. */
+const isAddress = (text: string): boolean =>
+  /^\d{1,3}(\.\d{1,3}){3}$/.test(text) && text.split('.').every((part) => Number(part) <= 255)
 
 function kindsOfDateText(text: string, customs: CellCustoms): number {
   const plain = kindsOfString(text)

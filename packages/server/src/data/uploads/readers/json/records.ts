@@ -81,7 +81,8 @@ function cellOf(name: string, value: unknown): string | null {
 
 /** Coordinates as `{"lat": …, "lng": …}`, as `{"coordinates": [lon, lat]}` like GeoJSON, or as `{"x": …, "y": …}` of a place. */
 function pairText(name: string, value: object): string | undefined {
-  if (Array.isArray(value)) return undefined
+  // The third is the height; it stays in the column of the value.
+  if (Array.isArray(value)) return isPairHeading(name) && isPosition(value) ? jsonOf(value.slice(0, 2)) : undefined
   const { coordinates, x, y, type } = value as Record<string, unknown>
   if (Array.isArray(coordinates) && type === undefined && isPosition(coordinates)) {
     return `lon: ${coordinates[0]}, lat: ${coordinates[1]}`

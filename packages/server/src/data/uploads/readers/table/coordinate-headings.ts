@@ -69,7 +69,7 @@ export function readAxisHeading(name: string): AxisHeading | undefined {
 }
 
 const pairWords = new Set(
-  wordsOf(`coordinates coordinate coords coord latlon latlng latlong lonlat lnglat longlat location position point gps
+  wordsOf(`coordinates coordinate coords coord latlon latlng latlong lonlat lnglat longlat location loc position pos point gps
     geopoint geolocation geo 2d koordinaten koordinate koordinaatit koordinaatti sijainti koordinater coordonnées
     coordonnée coordenadas coordenada ubicación posición localización localização posizione posizioni współrzędne
     coördinaten coordinaten locatie coordonate координаты координата местоположение координати συντεταγμένες

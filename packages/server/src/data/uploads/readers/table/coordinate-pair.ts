@@ -13,7 +13,7 @@ const hemisphere = /[NSEWOÖСЮВЗ北南东東西]/giu
  * 33,65 is one.
  */
 export function parsePair(cell: string, meaningOfO?: MeaningOfO, isKnownPair = false): Pair | undefined {
-  if (cell.length > longestPair || !/\d/.test(cell)) return undefined
+  if (cell.length > longestPair || !/\d/.test(cell) || isLongList(cell)) return undefined
   const text = cell.replace(/^\s*(geo:)?\s*[([{]?\s*/i, '').replace(/[\s)\]}]+$/, '')
   for (const parts of waysToPart(text, isKnownPair)) {
     const [first, second] = parts.map((part) => parseLabelled(part.trim().replaceAll(/^"|"$/g, ''), meaningOfO))
@@ -67,6 +67,9 @@ export function isTellingPair(cell: string, meaningOfO?: MeaningOfO): boolean {
 
 /** Whether a cell is a list of JSON, in which GeoJSON has the longitude first and others the latitude. */
 export const isList = (cell: string): boolean => cell.startsWith('[')
+
+/** A box or a colour, but no pair. */
+const isLongList = (cell: string): boolean => isList(cell) && cell.split(',').length !== 2
 
 /** The order in which the cells of a column hold their coordinates, as they themselves tell; undefined when they do not, or differ. */
 export function orderInCells(cells: readonly string[], meaningOfO?: MeaningOfO): PairOrder | undefined {

@@ -92,6 +92,9 @@ test('members like those of GeoJSON are longitude first, and nested names are re
   ]) {
     assert.deepEqual((await read([{ id: 1, location: where }])).places, expected, JSON.stringify(where))
   }
+  assert.equal((await read([{ location: { lat: 60.17, lng: 24.94 } }])).warnings, '')
+  assert.deepEqual((await read([{ latlng: [60.17, 24.94, 12] }])).places, expected)
+  assert.deepEqual((await read([{ bbox: [6, 46, 7, 47] }])).warnings, '')
   // Lists of two numbers are no coordinates unless they are called so.
   assert.deepEqual((await read([{ range: [1.2345, 2.3456] }, { range: [3.4567, 4.5678] }])).places, [null, null])
 })

@@ -42,8 +42,15 @@ export function pairColumn(
   const message = `The coordinates in column "${name}" were read as ${orders[order]}, ${reason}. If that is wrong, give the field geometry: ${choice(name, other)}.`
   return {
     geometryColumns: { kind: 'pair', column, order, ...(meaningOfO && { meaningOfO }) },
-    warnings: [{ code: 'coordinate_order', message }],
+    // {"lat": 60.17, "lng": 24.94} leaves no doubt.
+    warnings:
+      shareOf(cells, (cell) => isLabelled(cell, meaningOfO)) === 1 ? [] : [{ code: 'coordinate_order', message }],
   }
+}
+
+function isLabelled(cell: string, meaningOfO: MeaningOfO | undefined): boolean {
+  const { first, second } = parsePair(cell, meaningOfO, true) ?? {}
+  return first?.axis !== undefined && second?.axis !== undefined
 }
 
 const orders: Readonly<Record<PairOrder, string>> = {

@@ -16,7 +16,7 @@ export type TabularLayer = {
   readonly columns: readonly number[]
   readonly fields: FieldList
   readonly coordinateNames?: { x: string; y: string }
-  typeOf(kinds: number, name: string): LocalColumn
+  typeOf(kinds: number, name: string, isAmongCommas: boolean): LocalColumn
   recordOf(row: readonly unknown[], line: number): SourceRecord
   facts(): LayerFacts
 }

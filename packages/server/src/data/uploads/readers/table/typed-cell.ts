@@ -104,9 +104,9 @@ const fieldTypes: Readonly<Record<TableColumnType, (kinds: number) => FieldType>
 /** The type of a column: as the client says, else by the kinds of its values. */
 export const typedColumn =
   (rules: TableRules) =>
-  (kinds: number, name: string): LocalColumn => {
+  (kinds: number, name: string, isAmongCommas: boolean): LocalColumn => {
     const type = chosenTypeOf(rules, name)
-    return type ? { type: fieldTypes[type](kinds) } : columnOf(kinds, rules)
+    return type ? { type: fieldTypes[type](kinds) } : columnOf(kinds, rules, isAmongCommas)
   }
 
 export const chosenTypeOf = ({ types }: TableRules, name: string): TableColumnType | undefined =>
