@@ -1,3 +1,4 @@
+import { readNumeric } from '../../src/data/uploads/readers/engine/numeric-binary.ts'
 import type { EncodedColumn, FieldType, Reader, ScannedLayer } from '../../src/data/uploads/readers/reader.ts'
 import { geometryColumnType } from '../../src/data/uploads/readers/reader.ts'
 import { parseWkb } from '../../src/query/geometry/encoding/wkb-geojson.ts'
@@ -61,6 +62,7 @@ const decoders: Record<FieldType, (bytes: Buffer) => unknown> = {
   integer: (bytes) => bytes.readInt32BE(),
   bigint: (bytes) => bytes.readBigInt64BE(),
   number: (bytes) => bytes.readDoubleBE(),
+  numeric: readNumeric,
   date: (bytes) => new Date(epochMs + bytes.readInt32BE() * 86_400_000).toISOString().slice(0, 10),
   timestamp: (bytes) => momentOf(bytes).replace('Z', ''),
   timestamptz: momentOf,

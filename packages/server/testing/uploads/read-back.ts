@@ -1,3 +1,4 @@
+import { readNumeric } from '../../src/data/uploads/readers/engine/numeric-binary.ts'
 import type {
   EncodedColumn,
   FieldType,
@@ -63,6 +64,7 @@ function decodeCell(cell: Buffer, type: FieldType): unknown {
   if (type === 'integer') return cell.readInt32BE()
   if (type === 'bigint') return cell.readBigInt64BE()
   if (type === 'number') return cell.readDoubleBE()
+  if (type === 'numeric') return readNumeric(cell)
   if (type === 'date') return new Date(epochMs + cell.readInt32BE() * 86_400_000).toISOString().slice(0, 10)
   if (type === 'timestamp' || type === 'timestamptz') {
     const micros = cell.readBigInt64BE()

@@ -2,7 +2,13 @@
 
 import type { Extent } from '../../../query/geometry/geometry-type.ts'
 import type { RowsRequest } from '../reader-process/reader-messages.ts'
-import { type EncodedColumn, type FieldType, geometryColumnType, type ScannedLayer } from '../readers/reader.ts'
+import {
+  type EncodedColumn,
+  type FieldType,
+  geometryColumnType,
+  type ScannedField,
+  type ScannedLayer,
+} from '../readers/reader.ts'
 import { UploadFault } from '../record/upload-fault.ts'
 import { columnNames, geometryColumn, keyColumn } from './column-names.ts'
 import { sridOfText } from './srid-of-text.ts'
@@ -42,6 +48,7 @@ const columnTypes: Record<FieldType, string> = {
   integer: 'integer',
   bigint: 'bigint',
   number: 'double precision',
+  numeric: 'numeric',
   date: 'date',
   timestamp: 'timestamp',
   timestamptz: 'timestamptz',
@@ -51,6 +58,9 @@ const columnTypes: Record<FieldType, string> = {
   binary: 'bytea',
   uuid: 'uuid',
 }
+
+const databaseType = ({ type, digits }: ScannedField): string =>
+  type === 'numeric' && digits ? `numeric(${digits.precision},${digits.scale})` : columnTypes[type]
 
 export type PlanOptions = {
   readonly sourceSrid?: number
@@ -67,7 +77,7 @@ export function planTable(layer: ScannedLayer, options: PlanOptions): TablePlan 
   for (const [index, field] of layer.fields.entries()) {
     const name = names[index] ?? ''
     const original = name === field.name ? {} : { original: field.name }
-    columns.push({ name, type: columnTypes[field.type], ...original })
+    columns.push({ name, type: databaseType(field), ...original })
     encoded.push({ kind: 'field', field: index, type: field.type })
   }
   if (layer.geometryTypes.size === 0 || options.geometry === 'none') return { layer, columns, encoded }

@@ -1,4 +1,6 @@
 /** The first rows of a layer as values of JSON, for a preview: decoded from the rows that an upload would copy, so that they are what it would store. */
+
+import { readNumeric } from '../readers/engine/numeric-binary.ts'
 import type { EncodedColumn, FieldType, PassOptions, Reader } from '../readers/reader.ts'
 import type { RowsRequest, SampleRow } from './reader-messages.ts'
 
@@ -70,6 +72,7 @@ const decoders: Readonly<Record<FieldType, (bytes: Buffer) => unknown>> = {
     const value = bytes.readDoubleBE()
     return Number.isFinite(value) ? value : String(value)
   },
+  numeric: readNumeric,
   date: (bytes) => new Date(epochMs + bytes.readInt32BE() * dayMs).toISOString().slice(0, 10),
   time: (bytes) => momentOf(bytes.readBigInt64BE()).slice(11),
   timestamp: (bytes) => momentOf(bytes.readBigInt64BE()),

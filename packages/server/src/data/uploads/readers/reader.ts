@@ -1,5 +1,6 @@
 import { GeometryFault } from '../../../query/geometry/geometry-fault.ts'
 import type { Extent, GeometryType } from '../../../query/geometry/geometry-type.ts'
+import type { DecimalDigits } from './engine/numeric-binary.ts'
 import type { TableRules } from './table-rules.ts'
 
 /** Why a file could not be read; told to the client in the upload's `error`. */
@@ -61,6 +62,8 @@ export type FieldType =
   | 'integer'
   | 'bigint'
   | 'number'
+  /** A decimal that no double holds. */
+  | 'numeric'
   | 'date'
   | 'timestamp'
   | 'timestamptz'
@@ -71,7 +74,12 @@ export type FieldType =
   | 'uuid'
 
 /** The name is as in the file. */
-export type ScannedField = { name: string; type: FieldType }
+export type ScannedField = {
+  name: string
+  type: FieldType
+  /** Of a decimal, where the file declares them. */
+  digits?: DecimalDigits
+}
 
 /** All that a scan finds out about a layer. */
 export type ScannedLayer = {

@@ -181,6 +181,7 @@ const attributeTypes: Readonly<Record<ScannedLayer['fields'][number]['type'], st
   integer: 'integer',
   bigint: 'integer',
   number: 'number',
+  numeric: 'number',
   date: 'date',
   timestamp: 'datetime',
   timestamptz: 'datetime',

@@ -101,7 +101,7 @@ export function guessLayer(
   const fields = reading.fields(findings.kinds)
   const layer: ScannedLayer = {
     name,
-    fields: fields.map(({ name: field, type }) => ({ name: field, type })),
+    fields: fields.map(({ name: field, type, digits }) => ({ name: field, type, ...(digits && { digits }) })),
     featureCount: findings.featureCount,
     geometryTypes: findings.types,
     hasZ: findings.hasZ && !isFlat,

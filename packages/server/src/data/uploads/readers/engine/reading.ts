@@ -4,6 +4,7 @@ import type { FieldType, Warning } from '../reader.ts'
 import type { RowWriter } from './copy-binary.ts'
 import type { RowFault } from './impossible-rows.ts'
 import type { LocalColumn, LocalFormat } from './local-columns.ts'
+import type { DecimalDigits } from './numeric-binary.ts'
 
 /**
  * What a format gives: one reading of one layer, record after record. The engine does the rest: it scans, guesses, loads and
@@ -32,7 +33,11 @@ export type Reading = {
   close?(): Promise<void>
 }
 
-export type RecordField = LocalColumn & { readonly name: string; readonly place: number }
+export type RecordField = LocalColumn & {
+  readonly name: string
+  readonly place: number
+  readonly digits?: DecimalDigits | undefined
+}
 
 /** The type of a geometry, `invalid` for one that cannot be loaded, or what is wrong with a record that is not loaded. */
 export type RecordShape = GeometryType | 'missing' | 'invalid' | RowFault

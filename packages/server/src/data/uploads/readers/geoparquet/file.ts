@@ -1,8 +1,16 @@
 import { open } from 'node:fs/promises'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { type AsyncBuffer, type Compressors, type FileMetaData, parquetMetadataAsync, parquetScan } from 'hyparquet'
+import {
+  type AsyncBuffer,
+  type Compressors,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetScan,
+  parquetSchema,
+} from 'hyparquet'
 import { compressors as portable } from 'hyparquet-compressors'
 import { ReadFault } from '../reader.ts'
+import { withPlainDecimals } from './decimals.ts'
 
 /** An open Parquet file; columns are read in pieces. */
 export type ParquetFile = {
@@ -10,6 +18,8 @@ export type ParquetFile = {
   /** Ranges of rows that can be read at once. */
   readonly ranges: readonly { readonly rowStart: number; readonly rowEnd: number }[]
   readColumn(column: string, rowStart: number, rowEnd: number): Promise<ArrayLike<unknown>>
+  /** Whether times were read that are finer than microseconds. */
+  cutsTimes(): boolean
   close(): Promise<void>
 }
 
@@ -43,12 +53,21 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
     if (Number(metadata.num_rows) > Math.max(maxRows.always, size * maxRows.perByte)) {
       throw new ReadFault('expansion_limit', 'The Parquet file claims more rows than a file of its size can hold.')
     }
+    const found = { hasNanos: false }
     const scan = await guarded(() =>
-      parquetScan({ file, metadata, compressors, parsers, utf8: false, geoparquet: false }),
+      parquetScan({
+        file,
+        metadata: withPlainDecimals(metadata, parquetSchema(metadata).children),
+        compressors,
+        parsers: parsersInto(found),
+        utf8: false,
+        geoparquet: false,
+      }),
     )
     return {
       metadata,
       ranges: scan.ranges,
+      cutsTimes: () => found.hasNanos,
       readColumn: (column, rowStart, rowEnd) =>
         guarded(async () => {
           const values = await scan.readColumn({ column, rowStart, rowEnd })
@@ -108,6 +127,15 @@ const parsers = {
   geometryFromBytes: (bytes: Uint8Array) => bytes,
   geographyFromBytes: (bytes: Uint8Array) => bytes,
 }
+
+/** The same, noting times that are finer than a database keeps. */
+const parsersInto = (found: { hasNanos: boolean }) => ({
+  ...parsers,
+  timestampFromNanoseconds: (nanos: bigint) => {
+    if (nanos != null && BigInt(nanos) % 1000n !== 0n) found.hasNanos = true
+    return parsers.timestampFromNanoseconds(nanos)
+  },
+})
 
 type Decompress = (input: Uint8Array, outputLength: number) => Uint8Array
 

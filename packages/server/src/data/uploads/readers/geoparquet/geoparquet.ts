@@ -36,6 +36,7 @@ function readRows(file: ParquetFile, layout: ParquetLayout): Reading {
   const geometry = createFlatGeometry()
   let piece: Piece = { size: 0, columns: [], geometries: [] }
   let [row, rowEnd] = [-1, 0]
+  let cutsTimes = false
   const valueAt = (place: number): unknown => piece.columns[place]?.[row] ?? null
   return {
     places: [...columns.keys()],
@@ -56,14 +57,27 @@ function readRows(file: ParquetFile, layout: ParquetLayout): Reading {
     kindsOf(place, known) {
       const value = valueAt(place)
       if (value === null || known & kind.text) return kind.none
-      return isMisfit(value, (columns[place] as ParquetColumn).type) ? kind.text : kind.none
+      cutsTimes ||= isFiner(value, columns[place] as ParquetColumn)
+      return isMisfit(value, columns[place] as ParquetColumn) ? kind.text : kind.none
     },
     write: (rows, place, type) => writeParquetValue(rows, columns[place] as ParquetColumn, type, valueAt(place)),
-    fields: (kinds) => columns.map(({ name, type }, place) => ({ name, place, type: kinds[place] ? 'text' : type })),
+    fields: (kinds) =>
+      columns.map(({ name, type, digits }, place) =>
+        kinds[place] ? { name, place, type: 'text' } : { name, place, type, digits },
+      ),
     progress: () => rowEnd / total,
-    facts: () => ({ srid, wkt, warnings }),
+    facts: () => ({ srid, wkt, warnings: file.cutsTimes() || cutsTimes ? [...warnings, finerTimes] : warnings }),
   }
 }
+
+const finerTimes = {
+  code: 'cut_times',
+  message: 'Some times are finer than microseconds; what is beyond them was cut off.',
+}
+
+/** Times of day in nanoseconds; those with a date are known to the file. */
+const isFiner = (value: unknown, { type, microsPerUnit }: ParquetColumn): boolean =>
+  type === 'time' && microsPerUnit < 1 && Number(value) % 1000 !== 0
 
 async function readPiece(
   file: ParquetFile,

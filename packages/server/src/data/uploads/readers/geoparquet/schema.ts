@@ -1,11 +1,14 @@
 import { type FileMetaData, parquetSchema, type SchemaTree } from 'hyparquet'
+import type { DecimalDigits } from '../engine/numeric-binary.ts'
 import { type FieldType, maxFields, ReadFault, type Warning } from '../reader.ts'
+import { decimalDigits, holdsDecimals } from './decimals.ts'
 
 export type ParquetColumn = {
   readonly name: string
   readonly type: FieldType
   /** How many of its units make a microsecond, for times; else 1. */
   readonly microsPerUnit: number
+  readonly digits?: DecimalDigits
 }
 
 export type ParquetLayout = {
@@ -35,6 +38,7 @@ export function layoutOf(metadata: FileMetaData): ParquetLayout {
   const warnings = others.length
     ? [{ code: 'geometry_columns_ignored', message: `Of the geometry columns only "${primary}" was loaded.` }]
     : []
+  warnings.push(...nestedDecimals(children.filter(({ element }) => !left.has(element.name))))
   if (primary === undefined) return { columns, warnings }
   const { encoding, ...geo } = geometries.columns[primary] ?? {}
   const geometry = { name: primary, encoding: typeof encoding === 'string' ? encoding : 'WKB' }
@@ -90,8 +94,18 @@ function referenceOfText(text: string): { srid?: number; wkt?: string } {
   return /^[{A-Z]/i.test(text) && text.length > 40 ? { wkt: text } : {}
 }
 
+/** Decimals in lists and structures become numbers of JSON, which are read as doubles. */
+function nestedDecimals(columns: readonly SchemaTree[]): Warning[] {
+  const names = columns.filter(holdsDecimals).map(({ element }) => JSON.stringify(element.name))
+  if (names.length === 0) return []
+  const message = `Decimals in lists and structures (${names.slice(0, 10).join(', ')}) became numbers of JSON, so digits beyond the 15th may be lost. Write them as columns of their own to keep all.`
+  return [{ code: 'rounded_numbers', message }]
+}
+
 function columnOf({ element, children }: SchemaTree): ParquetColumn {
   const isNested = children.length > 0 || element.repetition_type === 'REPEATED'
+  const digits = isNested ? undefined : decimalDigits(element)
+  if (digits) return { name: element.name, type: 'numeric', microsPerUnit: 1, digits }
   const { type, microsPerUnit = 1 } = isNested ? { type: 'json' as const } : leafType(element)
   return { name: element.name, type, microsPerUnit }
 }
