@@ -17,7 +17,8 @@ export type ShapefileRecords = {
   readonly shp: ByteWindow | undefined
   readonly shx: ByteWindow | undefined
   readonly dbf: Dbf | undefined
-  readonly shpEnd: number
+  /** What its header says, which may be wrong; the file ends at `fileSize`. */
+  readonly declaredEnd: number
   readonly warnings: Warning[]
   index: number
   nextOffset: number
@@ -44,16 +45,17 @@ export async function openRecords(parts: ShapefileParts, opened: ByteWindow[]): 
   }
   const warnings: Warning[] = []
   const shp = parts.shp === undefined ? undefined : await openPart(parts.shp)
-  const shpEnd = shp ? await checkedEnd(shp) : 0
-  const shx = parts.shx && shp ? await soundIndex(await openPart(parts.shx), shpEnd, warnings) : undefined
+  const declaredEnd = shp ? await endInHeader(shp) : 0
+  const shx = parts.shx && shp ? await soundIndex(await openPart(parts.shx), shp, declaredEnd, warnings) : undefined
   const dbf = parts.dbf === undefined ? undefined : await readDbf(await openPart(parts.dbf))
   if (dbf && dbf.presentCount < dbf.recordCount)
     warnings.push({
       code: 'short_dbf',
       message: 'The .dbf file ends too early; the rows it lacks have no attributes.',
     })
+  if (shp && declaredEnd !== shp.fileSize) warnings.push(wrongLength(declaredEnd, shp.fileSize))
   const at = { index: -1, nextOffset: headerSize, shapeStart: 0, shapeEnd: 0, rowAt: -1, wanted: undefined }
-  return { shp, shx, dbf, shpEnd, warnings, ...at }
+  return { shp, shx, dbf, declaredEnd, warnings, ...at }
 }
 
 /** Throws a fault when an archive that a file is in is damaged, be it behind what was read. */
@@ -61,23 +63,37 @@ export async function verifyWindows(windows: readonly (ByteWindow | undefined)[]
   for (const window of windows) await window?.source.verify?.()
 }
 
-async function checkedEnd(shp: ByteWindow): Promise<number> {
+async function endInHeader(shp: ByteWindow): Promise<number> {
   if (shp.fileSize < headerSize) throw new ReadFault('truncated', 'The .shp file ends within its header.')
   await moveTo(shp, 0, headerSize)
   if (shp.view.getInt32(0) !== 9994) throw new ReadFault('wrong_format', 'The .shp file is not a Shapefile.')
-  const declaredSize = shp.view.getInt32(24) * 2
-  if (declaredSize > shp.fileSize) throw new ReadFault('truncated', 'The .shp file is shorter than its header says.')
-  return declaredSize > headerSize ? declaredSize : shp.fileSize
+  return shp.view.getInt32(24) * 2
 }
 
+/** Programs that are stopped, or that append, leave a wrong length in the header. The records tell where they end. */
+const wrongLength = (declared: number, size: number): Warning => ({
+  code: 'shp_length',
+  message: `The header of the .shp file gives a length of ${declared} bytes, but the file has ${size}. All records in it were read.`,
+})
+
+const cutOff = (): ReadFault =>
+  new ReadFault('truncated', 'The .shp file is shorter than its header says, and records are missing at its end.')
+
 /** The index is of use only where it leads forward through the file: so it is when it is right. */
-async function soundIndex(shx: ByteWindow, shpEnd: number, warnings: Warning[]): Promise<ByteWindow | undefined> {
+async function soundIndex(
+  shx: ByteWindow,
+  { fileSize: shpEnd }: ByteWindow,
+  declaredEnd: number,
+  warnings: Warning[],
+): Promise<ByteWindow | undefined> {
   let before = 0
   let isSound = shx.fileSize >= headerSize && (shx.fileSize - headerSize) % 8 === 0
   for (let at = headerSize; isSound && at < shx.fileSize; at += 8) {
     if (!holds(shx, at, 8)) await moveTo(shx, at, 8)
     const offset = shx.view.getUint32(at - shx.start) * 2
-    isSound = offset > before && offset >= headerSize && offset + 8 <= shpEnd
+    isSound = offset > before && offset >= headerSize
+    if (isSound && offset + 8 > shpEnd && offset + 8 <= declaredEnd) throw cutOff()
+    isSound &&= offset + 8 <= shpEnd
     before = offset
   }
   if (isSound) return shx
@@ -104,6 +120,7 @@ function takeStep(records: ShapefileRecords): 'record' | 'deleted' | 'end' | Wan
   const { shp, dbf } = records
   const index = records.index + 1
   const shape = shp ? nextShape(records, shp, index) : undefined
+  if (shape === 'end') demandShapes(records, index)
   if (shape === 'end' || (!shp && index >= (dbf?.presentCount ?? 0))) return 'end'
   if (shape && 'window' in shape) return shape
   const row = dbf && index < dbf.presentCount ? nextRow(dbf, index) : -1
@@ -118,6 +135,11 @@ function takeStep(records: ShapefileRecords): 'record' | 'deleted' | 'end' | Wan
   return dbf && row >= 0 && isDeleted(dbf, row) ? 'deleted' : 'record'
 }
 
+/** A file that is shorter than its header says must at least have a shape for each row. */
+function demandShapes({ shp, dbf, declaredEnd }: ShapefileRecords, count: number): void {
+  if (shp && dbf && declaredEnd > shp.fileSize && count < dbf.recordCount) throw cutOff()
+}
+
 function nextRow({ window, headerSize: start, recordSize }: Dbf, index: number): number | Wanted {
   const offset = start + index * recordSize
   return holds(window, offset, recordSize) ? offset - window.start : { window, offset, size: recordSize }
@@ -128,7 +150,8 @@ function nextShape(
   shp: ByteWindow,
   index: number,
 ): 'end' | Wanted | { offset: number; size: number } {
-  const { shx, shpEnd } = records
+  const { shx, declaredEnd } = records
+  const shpEnd = shp.fileSize
   let offset = records.nextOffset
   if (shx) {
     const at = headerSize + index * 8
@@ -139,6 +162,10 @@ function nextShape(
   if (offset + 8 > shpEnd) return 'end'
   if (!holds(shp, offset, 8)) return { window: shp, offset, size: 8 }
   const size = shp.view.getInt32(offset - shp.start + 4) * 2
+  // Behind the end in the header are more records, or something else.
+  const isBehind = !shx && declaredEnd > headerSize && offset >= declaredEnd
+  const isRecord = shp.view.getInt32(offset - shp.start) === index + 1 && size > 0 && offset + 8 + size <= shpEnd
+  if (isBehind && !isRecord) return 'end'
   const place = { feature: index + 1 }
   if (size < 0) throw new ReadFault('invalid_file', 'A record of the .shp file is damaged.', place)
   if (size > maxFeatureBytes)

@@ -98,6 +98,42 @@ test('a short .dbf gives rows without attributes, a truncated .shp a fault', asy
   await assert.rejects(read(parts), isFault('wrong_format'))
 })
 
+test('a .shp file whose header gives a wrong length is read to its last record, with a warning', async () => {
+  const parts = await partsOf('points')
+  const expected = await read(parts)
+  const { shx: _, ...unindexed } = parts
+  const good = await readFile(parts.shp)
+  for (const words of [good.length / 2 + 40, good.length / 2 - 28, 0, 0x7fffffff]) {
+    good.writeInt32BE(words, 24)
+    await writeFile(parts.shp, good)
+    const found = await read(parts)
+    assert.deepEqual(found.rows, expected.rows)
+    assert.deepEqual(codes(found), ['shp_length'])
+    assert.deepEqual((await read(unindexed)).rows, expected.rows)
+  }
+})
+
+test('a .shp file that ends between two records is truncated, not short', async () => {
+  const parts = await partsOf('points')
+  const { shx: _, ...unindexed } = parts
+  await truncate(parts.shp, 100 + 28 * 20)
+  await assert.rejects(read(parts), isFault('truncated'))
+  await assert.rejects(read(unindexed), isFault('truncated'))
+})
+
+test('rows of the .dbf without a shape are left out, with a warning', async () => {
+  const { shx: _, ...parts } = await partsOf('points')
+  const bytes = (await readFile(parts.shp)).subarray(0, 100 + 28 * 20)
+  bytes.writeInt32BE(bytes.length / 2, 24)
+  await writeFile(parts.shp, bytes)
+  const found = await read(parts)
+  assert.equal(found.rows.length, 20)
+  assert.deepEqual(
+    found.scanned.warnings.map(({ code, count }) => [code, count]).filter(([code]) => code === 'extra_rows'),
+    [['extra_rows', 30]],
+  )
+})
+
 test('deleted records are passed over', async () => {
   const parts = await partsOf('points')
   const bytes = await readFile(parts.dbf)

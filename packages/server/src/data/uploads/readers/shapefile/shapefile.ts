@@ -92,10 +92,11 @@ function readLayer({ parts, records, opened, encodings, wkt }: Layer, before: La
         type: dbfFieldType(field, kinds[place] ?? 0),
       }))
     },
-    progress: () => (records.shp ? records.nextOffset / records.shpEnd : records.index / (dbf?.presentCount || 1)),
+    progress: () =>
+      records.shp ? records.nextOffset / records.shp.fileSize : records.index / (dbf?.presentCount || 1),
     facts: () => {
       const { encoding, warnings } = dbfText(encodings, fields, found)
-      const all = [...partWarnings(parts, missingRows), ...records.warnings, ...warnings]
+      const all = [...partWarnings(parts, missingRows), ...extraRows(records), ...records.warnings, ...warnings]
       return { wkt, encoding, warnings: all }
     },
     close: () => closeWindows(opened),
@@ -114,6 +115,13 @@ function readRecordShape(records: ShapefileRecords, geometry: ReturnType<typeof 
 async function referenceOf({ prj }: ShapefileParts): Promise<string | undefined> {
   const wkt = prj === undefined ? '' : (await readFile(prj, 'utf8')).replaceAll('\0', '').trim()
   return wkt === '' || wkt.length > 100_000 ? undefined : wkt
+}
+
+/** Once all shapes were read. */
+function extraRows({ shp, dbf, index }: ShapefileRecords): Warning[] {
+  const count = shp && dbf ? dbf.presentCount - index - 1 : 0
+  if (count <= 0) return []
+  return [{ code: 'extra_rows', message: 'Rows of the .dbf file without a shape were left out.', count }]
 }
 
 function partWarnings({ shp, shx, dbf, prj }: ShapefileParts, missingRows: number): Warning[] {
