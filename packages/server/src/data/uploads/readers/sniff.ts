@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import type { FileFormat } from './formats.ts'
 import { ReadFault } from './reader.ts'
 import { openSqliteFile, type SqliteFile } from './sqlite/sqlite-file.ts'
+import { detectUtf16, utf16Text } from './text/utf16.ts'
 import { supportedText, unsupported, unsupportedFault, unsupportedXml } from './unsupported-format.ts'
 
 const headBytes = 64 * 1024
@@ -80,17 +81,10 @@ function sqliteTables(file: string): SqliteFile['entries'] {
 
 /** The text at the beginning in any of the encodings that files come in; undefined for what is no text. */
 function sniffedText(head: Buffer): string | undefined {
-  const text = utf16Text(head) ?? head.toString('latin1').replace(/^\xef\xbb\xbf/, '')
+  const order = detectUtf16(head)
+  const text = order ? utf16Text(head, order) : head.toString('latin1').replace(/^\xef\xbb\xbf/, '')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they tell binary from text
   return /[\0-\x08\x0e-\x1a\x1c\x1d\x7f]/.test(text) ? undefined : text
-}
-
-function utf16Text(head: Buffer): string | undefined {
-  if (startsWith(head, '\xff\xfe')) return head.toString('utf16le', 2)
-  if (!startsWith(head, '\xfe\xff')) return undefined
-  return Buffer.from(head.subarray(2, head.length - (head.length % 2)))
-    .swap16()
-    .toString('utf16le')
 }
 
 function textFormat(text: string | undefined): FileFormat | undefined {

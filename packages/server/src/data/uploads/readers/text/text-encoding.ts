@@ -4,9 +4,11 @@ import { mkdtemp, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { asciiEnd } from '../../../../query/geometry/encoding/character-codes.ts'
+import { readStart } from '../file-start.ts'
 import { type ReaderOptions, ReadFault, sampleBytes, type Warning } from '../reader.ts'
 import { decoderOf, encodingNamed, publicEncoding } from './code-pages.ts'
 import { detectEncoding } from './detect-encoding.ts'
+import { detectUtf16, markedUtf16 } from './utf16.ts'
 import { createWordSample, isFull, noteWords, sampledBytes } from './word-sample.ts'
 
 /** The same text in UTF-8: the file itself, or a copy in the directory when it was in another encoding. */
@@ -33,7 +35,7 @@ export async function inUtf8(
       signal,
     },
   )
-  if (chosen !== undefined) return { file: copy, warnings: [] }
+  if (chosen === encoding) return { file: copy, warnings: [] }
   const message = `The text was read as ${publicEncoding(encoding)}. If that is wrong, send it again with the field encoding.`
   return { file: copy, warnings: [{ code: 'transcoded', message }] }
 }
@@ -69,7 +71,10 @@ function streamDecoderOf(encoding: string): (chunk?: Buffer) => string {
 /** In the others a few bytes that stand for nothing are no reason to refuse the file. */
 const isStrict = (encoding: string): boolean => encoding.startsWith('utf-')
 
-/** As the client says, else by its mark, else UTF-8 when all of it is, else by the language of its words. */
+/** So much tells UTF-16. */
+const headBytes = 64 * 1024
+
+/** By its mark, else as the client says, else UTF-16 by its bytes, else UTF-8 when all of it is, else by the language of its words. */
 async function encodingOf(
   file: string,
   signal: AbortSignal,
@@ -78,11 +83,11 @@ async function encodingOf(
 ): Promise<string> {
   const handle = await open(file)
   try {
-    const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0)
-    const mark = buffer.toString('hex')
-    if (mark === 'fffe') return 'utf-16le'
-    if (mark === 'feff') return 'utf-16be'
-    if (chosen !== undefined && chosen !== 'utf-8') return chosen
+    const head = await readStart(file, headBytes)
+    const isSettled = chosen !== undefined && chosen !== 'utf-8'
+    const utf16 = isSettled ? markedUtf16(head) : detectUtf16(head)
+    if (utf16) return utf16
+    if (isSettled) return chosen
     if (isAllUtf8(handle.fd, signal, most)) return 'utf-8'
     if (chosen)
       throw new ReadFault(

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { SaxesParser } from 'saxes'
 import { readStart } from '../file-start.ts'
 import { maxFeatureBytes, ReadFault } from '../reader.ts'
+import { detectUtf16 } from '../text/utf16.ts'
 
 /** What looks at the elements of a file; names come without their prefix. */
 export type XmlVisitor<T> = {
@@ -51,12 +52,11 @@ function decode(decoder: Decoder, chunk?: Buffer): string {
   }
 }
 
-/** By the mark of UTF-16, else by what the file declares. */
+/** By the bytes of UTF-16, else by what the file declares. */
 async function decoderOf(file: string): Promise<Decoder> {
   const start = await readStart(file, 256)
-  const mark = start.toString('hex', 0, 2)
   const declared = /^[^<]*<\?xml[^>]*encoding=["']([\w.:-]+)["']/.exec(start.toString('latin1'))?.[1]
-  const label = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : (declared ?? 'utf-8')
+  const label = detectUtf16(start) ?? declared ?? 'utf-8'
   try {
     return new TextDecoder(label, { fatal: true })
   } catch (error) {
