@@ -5,7 +5,9 @@ import { openShapefiles } from '../shapefile/shapefile.ts'
 import { refuseTableRules } from '../table/table-faults.ts'
 import { supportedText } from '../unsupported-format.ts'
 import { openPacked, type PackedFile, quoted } from './entry.ts'
+import { tellIgnored } from './ignored-files.ts'
 import { openLayersOf } from './layers-of.ts'
+import { isTextTable } from './text-tables.ts'
 import { fileNames, packedFiles, type UnzippedFile, unpackFiles } from './zip.ts'
 
 /**
@@ -35,9 +37,13 @@ export async function openZip(file: string, options: ReaderOptions, openFile: Op
     refuseTableRules(options, 'of MapInfo')
     return openMapInfo(mapInfo, options)
   }
-  const chosen = dataAmong(files)
+  const chosen = await dataAmong(files)
   if (chosen.length === 0) throw await nothingIn(file)
-  return openOthers(chosen, options, openFile)
+  const reader = await openOthers(chosen, options, openFile)
+  return tellIgnored(
+    reader,
+    names.filter((name) => !chosen.some((one) => one.name === name)),
+  )
 }
 
 const shownNames = 10
@@ -86,10 +92,13 @@ async function openMapInfo(files: readonly UnzippedFile[], options: ReaderOption
 const isRootOfKmz = ({ name }: UnzippedFile): boolean => name.toLowerCase() === 'doc.kml'
 
 /** Files by their names only to leave out what lies beside them; what they are is sniffed. */
-function dataAmong(files: readonly UnzippedFile[]): readonly UnzippedFile[] {
+async function dataAmong(files: readonly UnzippedFile[]): Promise<readonly UnzippedFile[]> {
   const root = files.find(isRootOfKmz)
   if (root) return [root]
-  const data = files.filter(({ name }) => isNamedAsData(name))
+  const data: UnzippedFile[] = []
+  for (const file of files) {
+    if (isNamedAsData(file.name) || (/\.txt$/i.test(file.name) && (await isTextTable(file.path)))) data.push(file)
+  }
   return data.length === 0 && files.length === 1 ? files : data
 }
 
