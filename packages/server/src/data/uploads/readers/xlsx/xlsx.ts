@@ -6,12 +6,13 @@ import { createReader } from '../engine/create-reader.ts'
 import type { Reading } from '../engine/reading.ts'
 import { type RecordBatch, readRecords } from '../engine/records.ts'
 import { kindsOfLoose } from '../engine/type-inference.ts'
-import { type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
+import { type Reader, type ReaderOptions, ReadFault, type Warning } from '../reader.ts'
 import { layoutOf } from '../table/layout.ts'
 import { createTable, type TabularLayer } from '../table/table.ts'
 import { isDateHeading } from '../table/table-faults.ts'
 import { tableRulesOf } from '../table-rules.ts'
-import { unzip, zipLimits } from '../zip/zip.ts'
+import { type UnzippedFile, unzip, zipLimits } from '../zip/zip.ts'
+import { findLosses } from './sheet-losses.ts'
 
 /** The workbook lies in memory as a whole. */
 const limits = { ...zipLimits, expandedBytes: 64 * 1024 * 1024 }
@@ -20,27 +21,35 @@ type Rows = unknown[][]
 
 /** A workbook: every sheet that holds more than a header is a layer, read by the rules of CSV. */
 export async function openXlsx(file: string, options: ReaderOptions): Promise<Reader> {
-  await refuseTricks(file, options)
+  const losses = await findLosses(await unpackSafely(file, options))
   const sheets = await sheetsOf(file)
   const filled = new Map([...sheets].filter(([, rows]) => rows.length > 1))
-  if (filled.size === 0) throw new ReadFault('no_features', 'There are no rows in the workbook.')
+  // A heading alone is a table without rows, where no sheet holds more.
+  const headings = new Map([...sheets].filter(([, rows]) => rows.length === 1))
+  const chosen = filled.size > 0 ? filled : headings
+  if (chosen.size === 0) throw new ReadFault('no_features', 'There are no rows in the workbook.')
   return createReader({
     format: 'xlsx',
-    layers: [...filled.keys()],
-    open: (layer) => readSheet(filled.get(layer) ?? [], options),
+    layers: [...chosen.keys()],
+    open: (layer) => readSheet(chosen.get(layer) ?? [], options, losses.get(layer) ?? []),
     rules: options,
   })
 }
 
 /** Unpacks it once by our own rules: sizes that lie, bombs and entities never reach the library. */
-async function refuseTricks(file: string, { directory, signal, onAdvance }: ReaderOptions): Promise<void> {
+async function unpackSafely(
+  file: string,
+  { directory, signal, onAdvance }: ReaderOptions,
+): Promise<readonly UnzippedFile[]> {
   const own = await mkdtemp(join(directory, 'xlsx-'))
-  for (const { path, name } of await unzip(file, own, { limits, signal, ...(onAdvance && { onAdvance }) })) {
+  const files = await unzip(file, own, { limits, signal, ...(onAdvance && { onAdvance }) })
+  for (const { path, name } of files) {
     if (!/\.(xml|rels)$/i.test(name)) continue
     const text = await readFile(path, 'latin1')
     if (/<!(DOCTYPE|ENTITY)/i.test(text))
       throw new ReadFault('invalid_xml', 'XML with a document type (<!DOCTYPE …>) is not supported. Remove it.')
   }
+  return files
 }
 
 async function sheetsOf(file: string): Promise<Map<string, Rows>> {
@@ -61,11 +70,11 @@ function withoutZone(value: unknown): unknown {
   return moment.toISOString().replace(/(T00:00:00)?\.000Z$|Z$/, '')
 }
 
-function readSheet(rows: Rows, options: ReaderOptions): Reading {
+function readSheet(rows: Rows, options: ReaderOptions, warnings: readonly Warning[]): Reading {
   const sample = rows.slice(0, 200).map((row) => row.map(cellOf))
   const rules = tableRulesOf(options)
   const table = createTable(layoutOf(sample, { ...rules, sourceSrid: options.sourceSrid }), {
-    warnings: [],
+    warnings,
     isStrict: options.strict === true,
     rules,
   })
