@@ -96,6 +96,8 @@ function wktGeometry(text: string, path: string): LooseGeometry {
   checkWktSize(text, path)
   const read = parseWkt(text)
   if (!read) throw invalid(path, 'must be WKT such as POINT(24.9 60.2), or a GeoJSON geometry')
+  if (read.geometry.isCurved)
+    throw invalid(path, 'must not have arcs, which cannot be kept; write them as straight lines')
   if ((read.srid ?? wgs84) !== wgs84) throw invalid(path, 'must be in longitude and latitude (SRID 4326)')
   return read.geometry
 }

@@ -11,6 +11,8 @@ export type GeometryWriter = ByteWriter & {
   sawZ: boolean
   /** Of all geometries. */
   closedRings: number
+  /** How many geometries were curved, and are made of straight lines. */
+  curvedCount: number
   /** West, south, east and north of this geometry. */
   box: Float64Array
   /** The type codes of ISO in place of EWKB's flags. */
@@ -34,6 +36,7 @@ export function createGeometryWriter(
     isMulti,
     sawZ: false,
     closedRings: 0,
+    curvedCount: 0,
     box: new Float64Array(4),
     isIso: false,
   }

@@ -13,13 +13,20 @@ import {
 } from './ewkb-writer.ts'
 
 /** A geometry as GeoJSON has it, of whatever a file says: nothing about it is checked yet. */
-export type LooseGeometry = { type: string; coordinates?: unknown; geometries?: unknown }
+export type LooseGeometry = {
+  type: string
+  coordinates?: unknown
+  geometries?: unknown
+  /** Arcs were replaced by straight lines. */
+  isCurved?: boolean
+}
 
 const maxDepth = 32
 
 /** Writes a geometry of nested arrays as EWKB. False when it is no geometry: a line of one point, a ring of two. */
 export function writeGeometry(writer: GeometryWriter, geometry: LooseGeometry): boolean {
   beginGeometry(writer)
+  if (geometry.isCurved === true) writer.curvedCount++
   return writeInner(writer, geometry, 0)
 }
 

@@ -1,6 +1,7 @@
 // WKB → GeoJSON.
 import { createFlatGeometry, type FlatGeometry } from '../flat/flat-geometry.ts'
 import { readFlatGeometry } from '../flat/flat-geometry-read.ts'
+import { hasCurves } from '../flat/flat-geometry-write.ts'
 import { GeometryFault } from '../geometry-fault.ts'
 import { geometryCode, geometryTypes } from '../geometry-type.ts'
 import type { LooseGeometry } from './geojson-ewkb.ts'
@@ -11,7 +12,9 @@ export function parseWkb(bytes: Uint8Array): { geometry: LooseGeometry; srid?: n
   try {
     const { at, srid } = readFlatGeometry(bytes, 0, flat)
     if (at !== bytes.length) return undefined
-    return { geometry: geoJsonOf(flat), ...(srid !== 0 && { srid }) }
+    const geometry = geoJsonOf(flat)
+    if (hasCurves(flat)) geometry.isCurved = true
+    return { geometry, ...(srid !== 0 && { srid }) }
   } catch (error) {
     if (error instanceof GeometryFault) return undefined
     throw error

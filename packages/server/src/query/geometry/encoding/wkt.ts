@@ -1,4 +1,5 @@
 // The WKT and EWKT parser.
+import { straighten } from '../flat/arc.ts'
 import type { LooseGeometry } from './geojson-ewkb.ts'
 
 const types = {
@@ -9,16 +10,30 @@ const types = {
   MULTILINESTRING: ['MultiLineString', 2],
   MULTIPOLYGON: ['MultiPolygon', 3],
   GEOMETRYCOLLECTION: ['GeometryCollection', 0],
+  TRIANGLE: ['Polygon', 2],
+  TIN: ['MultiPolygon', 3],
+  POLYHEDRALSURFACE: ['MultiPolygon', 3],
 } as const
 
-const head =
-  /\s*(POINT|LINESTRING|POLYGON|MULTIPOINT|MULTILINESTRING|MULTIPOLYGON|GEOMETRYCOLLECTION)\s*(ZM|Z|M)?\s*(\(|EMPTY\b)/iy
+/** Types with arcs, and what they become. A member is a list without a name, or one of the others. */
+const curves = {
+  CIRCULARSTRING: { type: 'LineString', members: undefined, nesting: 1 },
+  COMPOUNDCURVE: { type: 'LineString', members: 'LineString', nesting: 1 },
+  CURVEPOLYGON: { type: 'Polygon', members: 'LineString', nesting: 1 },
+  MULTICURVE: { type: 'MultiLineString', members: 'LineString', nesting: 1 },
+  MULTISURFACE: { type: 'MultiPolygon', members: 'Polygon', nesting: 2 },
+} as const
+
+const head = new RegExp(
+  String.raw`\s*(${[...Object.keys(types), ...Object.keys(curves)].join('|')})\s*(ZM|Z|M)?\s*(\(|EMPTY\b)`,
+  'iy',
+)
 const sridHead = /^\s*SRID=(\d{1,6});/i
 
 /** Thrown for text that is no WKT; never seen outside. */
 const noWkt = new Error('No WKT')
 
-type Text = { text: string; at: number; hasM: boolean }
+type Text = { text: string; at: number; hasM: boolean; hasCurves: boolean }
 
 /** Whether a text starts like WKT. */
 export function looksLikeWkt(text: string): boolean {
@@ -26,13 +41,14 @@ export function looksLikeWkt(text: string): boolean {
   return head.test(text)
 }
 
-/** The geometry of a WKT or EWKT text; undefined when it is none, or a curve. */
+/** The geometry of a WKT or EWKT text; undefined when it is none. Arcs become straight lines. */
 export function parseWkt(text: string): { geometry: LooseGeometry; srid?: number } | undefined {
   const srid = sridHead.exec(text)
-  const state: Text = { text, at: srid?.[0].length ?? 0, hasM: false }
+  const state: Text = { text, at: srid?.[0].length ?? 0, hasM: false, hasCurves: false }
   try {
     const geometry = readGeometry(state, 0)
     if (state.text.slice(state.at).trim() !== '') return undefined
+    if (state.hasCurves) geometry.isCurved = true
     return srid ? { geometry, srid: Number(srid[1]) } : { geometry }
   } catch (error) {
     if (error === noWkt) return undefined
@@ -46,13 +62,52 @@ function readGeometry(state: Text, depth: number): LooseGeometry {
   if (!match || depth > 32) throw noWkt
   state.at = head.lastIndex
   state.hasM = match[2]?.toUpperCase() === 'M'
-  const [type, nesting] = types[(match[1] ?? '').toUpperCase() as keyof typeof types]
+  const name = (match[1] ?? '').toUpperCase()
   const isEmpty = match[3] !== '('
+  if (name in curves) return readCurve(state, curves[name as keyof typeof curves], isEmpty, depth)
+  const [type, nesting] = types[name as keyof typeof types]
   if (type === 'GeometryCollection') {
     return { type, geometries: isEmpty ? [] : readList(state, () => readGeometry(state, depth + 1)) }
   }
   if (isEmpty) return { type, coordinates: [] }
   return { type, coordinates: type === 'Point' ? readPositions(state)[0] : readNested(state, nesting) }
+}
+
+type Curve = (typeof curves)[keyof typeof curves]
+
+function readCurve(state: Text, { type, members, nesting }: Curve, isEmpty: boolean, depth: number): LooseGeometry {
+  if (isEmpty) return { type, coordinates: [] }
+  if (members === undefined) return { type, coordinates: readArcs(state) }
+  const { hasM } = state
+  const parts = readList(state, () => {
+    state.hasM = hasM
+    return readMember(state, members, nesting, depth)
+  })
+  return { type, coordinates: type === 'LineString' ? joined(parts) : parts }
+}
+
+/** Arcs have two positions each beside the first. */
+function readArcs(state: Text): number[][] {
+  const positions = readPositions(state)
+  if (positions.length < 3 || positions.length % 2 === 0 || positions.some(({ length }) => length === 0)) throw noWkt
+  state.hasCurves = true
+  return straighten(positions)
+}
+
+/** The coordinates of a part of a curve. */
+function readMember(state: Text, wanted: string, nesting: number, depth: number): unknown[] {
+  const next = nextCharacter(state)
+  if (next === '(' || /^EMPTY\b/i.test(state.text.slice(state.at, state.at + 6))) {
+    return readBracketed(state, () => readNested(state, nesting))
+  }
+  const { type, coordinates } = readGeometry(state, depth + 1)
+  if (type !== wanted) throw noWkt
+  return coordinates as unknown[]
+}
+
+/** Parts of a line begin where the one before ends. */
+function joined(parts: readonly unknown[][]): unknown[] {
+  return parts.flatMap((part, index) => (index === 0 || parts[index - 1]?.length === 0 ? part : part.slice(1)))
 }
 
 /** A list behind its opening bracket. */
@@ -68,7 +123,7 @@ function readList<T>(state: Text, read: () => T): T[] {
 }
 
 function nextCharacter(state: Text): string | undefined {
-  while (state.text[state.at] === ' ' || state.text[state.at] === '\n') state.at++
+  while (/\s/.test(state.text[state.at] ?? '')) state.at++
   return state.text[state.at]
 }
 

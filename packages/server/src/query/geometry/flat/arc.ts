@@ -1,12 +1,25 @@
 // Linearises circular arcs: tables and tiles have straight lines only.
-import { addVertex, type FlatGeometry } from './flat-geometry.ts'
+import { addVertex, createFlatGeometry, type FlatGeometry } from './flat-geometry.ts'
 
 const stepRadians = Math.PI / 45
+
+/** Positions of a circular string with short straight lines in place of its arcs. */
+export function straighten(positions: readonly (readonly number[])[]): number[][] {
+  const flat = createFlatGeometry()
+  for (const [x = 0, y = 0, z = 0] of positions) addVertex(flat, x, y, z)
+  addArcs(flat, 0)
+  const hasZ = positions.some(({ length }) => length > 2)
+  return Array.from({ length: flat.vertexCount }, (_, vertex) => {
+    const [x = 0, y = 0] = flat.xy.subarray(vertex * 2, vertex * 2 + 2)
+    return hasZ ? [x, y, flat.z[vertex] ?? 0] : [x, y]
+  })
+}
 
 /** Replaces the vertices from `first` on, every third of which is passed by an arc, by short straight lines. */
 export function addArcs(geometry: FlatGeometry, first: number): void {
   const count = geometry.vertexCount - first
   if (count < 3) return
+  geometry.isCurved = true
   const xy = geometry.xy.slice(first * 2, geometry.vertexCount * 2)
   const z = geometry.z.slice(first, geometry.vertexCount)
   geometry.vertexCount = first + 1

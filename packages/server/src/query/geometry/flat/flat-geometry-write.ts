@@ -16,6 +16,7 @@ export function writeFlatGeometry(writer: GeometryWriter, geometry: FlatGeometry
   const sound = mended(geometry, writer)
   if (!sound) return 'invalid'
   beginGeometry(writer)
+  if (hasCurves(geometry)) writer.curvedCount++
   writeBody(writer, sound, writer.isMulti && sound.type <= geometryCode.Polygon ? sound.type + 3 : sound.type)
   return geometryTypes[sound.type - 1] ?? 'invalid'
 }
@@ -27,6 +28,9 @@ export function writeIsoWkb(writer: GeometryWriter, geometry: FlatGeometry): voi
   beginGeometry(writer)
   writeBody(writer, geometry, geometry.type)
 }
+
+/** Whether arcs of it were replaced by straight lines. */
+export const hasCurves = ({ isCurved, members }: FlatGeometry): boolean => isCurved || members.some(hasCurves)
 
 export const hasHeights = ({ hasZ, members }: FlatGeometry): boolean => hasZ || members.some(hasHeights)
 

@@ -14,6 +14,8 @@ export type FlatGeometry = {
   partEnds: number[]
   /** Of a collection only. */
   members: FlatGeometry[]
+  /** Arcs were replaced by straight lines. */
+  isCurved: boolean
 }
 
 /** More vertices in one feature would take the memory of the process. */
@@ -29,6 +31,7 @@ export function createFlatGeometry(): FlatGeometry {
     lineEnds: [],
     partEnds: [],
     members: [],
+    isCurved: false,
   }
 }
 
@@ -36,6 +39,7 @@ export function resetGeometry(geometry: FlatGeometry, type: number, hasZ: boolea
   geometry.type = type
   geometry.hasZ = hasZ
   geometry.vertexCount = 0
+  geometry.isCurved = false
   // Only where there is something: setting the length of an array costs more than all else here.
   if (geometry.lineEnds.length) geometry.lineEnds = []
   if (geometry.partEnds.length) geometry.partEnds = []

@@ -110,8 +110,8 @@ const createState = (name: string): LayerState => ({ name, guessedLayer: undefin
 
 function learn(state: LayerState, pass: Pass): GuessedLayer {
   const { reading, findings, geometry } = pass
-  const { closedRings } = geometry
-  state.guessedLayer = guessLayer(state.name, reading, findings, { closedRings, isPart: pass.isPart })
+  const { closedRings, curvedCount } = geometry
+  state.guessedLayer = guessLayer(state.name, reading, findings, { closedRings, curvedCount, isPart: pass.isPart })
   return state.guessedLayer
 }
 

@@ -90,11 +90,14 @@ export type GuessedLayer = {
   readonly layer: ScannedLayer
 }
 
+/** Geometries that are not loaded as the file has them. */
+type Changed = { readonly closedRings: number; readonly curvedCount: number }
+
 export function guessLayer(
   name: string,
   reading: Reading,
   findings: Findings,
-  { closedRings, isPart }: { readonly closedRings: number; readonly isPart: boolean },
+  { isPart, ...changed }: Changed & { readonly isPart: boolean },
 ): GuessedLayer {
   const facts = reading.facts()
   const { srid, wkt, sridHint, geometryColumns, warnings, isFlat = false } = facts
@@ -115,14 +118,14 @@ export function guessLayer(
       ...warnings,
       ...localWarnings(fields),
       ...skippedWarnings(findings.skipped),
-      ...warningsOf(findings, closedRings),
+      ...warningsOf(findings, changed),
     ],
   }
   return { findings, facts, fields, layer }
 }
 
 /** What to tell of geometries that are not there, or not as the file has them. */
-function warningsOf({ invalid, missingCount, types }: Findings, closedRings: number): Warning[] {
+function warningsOf({ invalid, missingCount, types }: Findings, { closedRings, curvedCount }: Changed): Warning[] {
   const warnings: Warning[] = []
   if (invalid.count > 0) {
     const features = invalid.first.map(({ feature }) => feature).join(', ')
@@ -134,6 +137,10 @@ function warningsOf({ invalid, missingCount, types }: Findings, closedRings: num
     warnings.push({ code: 'missing_geometry', message: 'Some features have no geometry.', count: missingCount })
   if (closedRings > 0)
     warnings.push({ code: 'unclosed_ring', message: 'Rings that were not closed were closed.', count: closedRings })
+  if (curvedCount > 0) {
+    const message = 'Arcs were replaced by straight lines, one for every four degrees or less.'
+    warnings.push({ code: 'linearised_curves', message, count: curvedCount })
+  }
   return warnings
 }
 
