@@ -95,6 +95,9 @@ test('KML gives names, folders, data of either kind, times and all geometries', 
     n: 5,
     code: '42',
     folder: 'Outer/Inner',
+    begin: null,
+    end: null,
+    times: null,
   })
   assert.deepEqual(
     rows.map(({ geometry }) => geometry),
@@ -141,6 +144,39 @@ test('KML gives names, folders, data of either kind, times and all geometries', 
       ['invalid_geometry', 1],
       ['missing_geometry', 1],
     ],
+  )
+})
+
+test('times and measured values of a KML track are kept, one for each position', async () => {
+  const track = (hours: readonly number[]) =>
+    `<gx:Track>${hours.map((hour) => `<when>2020-01-01T0${hour}:00:00Z</when>`).join('')}${hours.map((hour) => `<gx:coord>${hour} 2 3</gx:coord>`).join('')}
+      <ExtendedData><SchemaData><gx:SimpleArrayData name="pulse"><gx:value>80</gx:value><gx:value>95</gx:value></gx:SimpleArrayData></SchemaData></ExtendedData></gx:Track>`
+  const { rows } = await read(
+    kml(`<Placemark>${track([1, 2])}</Placemark>
+      <Placemark><gx:MultiTrack>${track([3, 4])}${track([5, 6])}</gx:MultiTrack></Placemark>`).replace(
+      '<kml ',
+      '<kml xmlns:gx="x" ',
+    ),
+  )
+  const time = (hour: number) => `2020-01-01T0${hour}:00:00Z`
+  assert.deepEqual(
+    rows.map(({ values }) => [values.begin, values.end, values.times, values.pulse]),
+    [
+      ['2020-01-01T01:00:00.000Z', '2020-01-01T02:00:00.000Z', [time(1), time(2)], ['80', '95']],
+      [
+        '2020-01-01T03:00:00.000Z',
+        '2020-01-01T06:00:00.000Z',
+        [
+          [time(3), time(4)],
+          [time(5), time(6)],
+        ],
+        ['80', '95', '80', '95'],
+      ],
+    ],
+  )
+  assert.deepEqual(
+    rows.map(({ geometry }) => (geometry as { type: string }).type),
+    ['MultiLineString', 'MultiLineString'],
   )
 })
 

@@ -38,6 +38,7 @@ function readKml(file: string, signal: AbortSignal): Reading {
     fields,
     batches: readXml(file, createVisitor(fields, texts), signal),
     kindsOf: (value, field) => {
+      if (Array.isArray(value)) return kind.json
       if (typeof value !== 'string') return kind.none
       const name = fields.names[field] ?? ''
       if (alwaysText.has(name)) return kind.text
@@ -47,7 +48,12 @@ function readKml(file: string, signal: AbortSignal): Reading {
   })
 }
 
-type Placemark = { values: unknown[]; geometry: SourceRecord['geometry'] }
+type Placemark = {
+  values: unknown[]
+  geometry: SourceRecord['geometry']
+  /** Of the positions of its tracks. */
+  times: string[][]
+}
 
 type State = {
   fields: FieldList
@@ -95,11 +101,12 @@ function openElement(state: State, name: string, attributes: Readonly<Record<str
   else if (name === 'SimpleField') declareField(state, attributes)
   else if (name === 'Data' || name === 'SimpleData' || name === 'SimpleArrayData')
     state.dataName = attributes.name ?? ''
-  else if (state.placemark && isGeometryElement(name)) state.open.push({ element: name, parts: [], positions: [] })
+  else if (name === 'Track') state.placemark?.times.push([])
+  if (state.placemark && isGeometryElement(name)) state.open.push({ element: name, parts: [], positions: [] })
 }
 
 function openPlacemark(state: State, id: string): void {
-  state.placemark = { values: [], geometry: null }
+  state.placemark = { values: [], geometry: null, times: [] }
   if (id !== '') state.placemark.values[fieldIndex(state.fields, featureIdKey)] = id
 }
 
@@ -126,8 +133,8 @@ function closeInPlacemark(state: State, placemark: Placemark, name: string): voi
   if (name === 'Placemark') closePlacemark(state, placemark)
   else if (name === 'coordinates' || name === 'coord') addPositions(state, placemark, name)
   else if (isGeometryElement(name)) closeGeometry(state, placemark)
-  else if (name === 'value' && parent === 'Data') setValue(state, placemark, state.dataName)
-  else if (name === 'SimpleData') setValue(state, placemark, state.dataName)
+  else if (name === 'value' || name === 'SimpleData') closeData(state, placemark, name, parent)
+  else if (name === 'when' && parent === 'Track') placemark.times.at(-1)?.push(state.text.trim())
   else if (parent === 'Placemark' && plainFields.has(name)) setValue(state, placemark, name)
   else if (parent === 'TimeStamp' || parent === 'TimeSpan') setValue(state, placemark, timeFields.get(name) ?? '')
 }
@@ -135,6 +142,29 @@ function closeInPlacemark(state: State, placemark: Placemark, name: string): voi
 function setValue({ fields, text }: State, placemark: Placemark, field: string): void {
   const value = text.trim()
   if (field !== '' && value !== '') placemark.values[fieldIndex(fields, field)] = value
+}
+
+function closeData(state: State, placemark: Placemark, name: string, parent: string): void {
+  if (parent === 'SimpleArrayData') addToArray(state, placemark)
+  else if (parent === 'Data' || name === 'SimpleData') setValue(state, placemark, state.dataName)
+}
+
+/** Values that were measured along a track. */
+function addToArray({ fields, text, dataName }: State, placemark: Placemark): void {
+  if (dataName === '') return
+  const place = fieldIndex(fields, dataName)
+  const values = placemark.values[place]
+  if (Array.isArray(values)) values.push(text.trim())
+  else placemark.values[place] = [text.trim()]
+}
+
+/** All times of tracks, one for each position, and the first and the last as fields that can be filtered. */
+function keepTimes({ fields }: State, { values, times }: Placemark): void {
+  const all = times.flat().filter((time) => time !== '')
+  if (all.length === 0) return
+  values[fieldIndex(fields, 'begin')] ??= all[0]
+  values[fieldIndex(fields, 'end')] ??= all.at(-1)
+  values[fieldIndex(fields, 'times')] ??= times.length === 1 ? times[0] : times
 }
 
 function addPositions(state: State, placemark: Placemark, name: string): void {
@@ -156,12 +186,13 @@ function closeGeometry(state: State, placemark: Placemark): void {
 }
 
 function closePlacemark(state: State, placemark: Placemark): void {
+  keepTimes(state, placemark)
   const folder = state.folders
     .filter((name) => name !== '')
     .join('/')
     .slice(0, maxFolderLength)
   if (folder !== '') placemark.values[fieldIndex(state.fields, 'folder')] = folder
-  state.records.push(placemark)
+  state.records.push({ values: placemark.values, geometry: placemark.geometry })
   state.placemark = undefined
   state.open = []
 }
