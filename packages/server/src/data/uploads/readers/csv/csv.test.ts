@@ -89,7 +89,10 @@ test('coordinates are found by name, and rows without them are kept', async () =
   )
   assert.deepEqual(
     layer.warnings.map(({ code, count }) => [code, count]),
-    [['missing_geometry', 2]],
+    [
+      ['null_values', undefined],
+      ['missing_geometry', 2],
+    ],
   )
   assert.deepEqual((await read('coord_x;coord_y\n1,5;2,5\n')).rows[0]?.geometry, point(1.5, 2.5))
   assert.deepEqual((await read('x,y,z\n24.93841,60.16991,3\n')).rows[0]?.geometry, point(24.93841, 60.16991, 3))

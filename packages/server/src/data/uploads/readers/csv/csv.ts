@@ -99,8 +99,8 @@ function readCsv(file: string, layout: CsvLayout, options: CsvOptions): Reading 
 }
 
 /** The kinds of a cell. One of a given type is no text any more. */
-function createKindsOf({ fields }: TabularLayer, { dateOrder, decimal }: TableRules, delimiter: string) {
-  const customs = { hasDecimalComma: delimiter !== ',', dateOrder, decimal }
+function createKindsOf({ fields }: TabularLayer, { dateOrder, decimal, nulls }: TableRules, delimiter: string) {
+  const customs = { hasDecimalComma: delimiter !== ',', dateOrder, decimal, nulls }
   const areDates = fields.names.map(isDateHeading)
   return (cell: unknown, place: number): number => {
     if (typeof cell !== 'string') return kindsOfValue(cell)

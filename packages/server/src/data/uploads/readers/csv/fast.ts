@@ -9,6 +9,7 @@ import { readPlainNumber } from '../../../../query/geometry/encoding/plain-numbe
 import { readPlainWkt } from '../../../../query/geometry/encoding/wkt-plain.ts'
 import { type RowWriter, writeFloat8, writeInt4, writeNull, writePart, writeValue } from '../engine/copy-binary.ts'
 import type { LocalFormat } from '../engine/local-columns.ts'
+import { isNull } from '../engine/null-words.ts'
 import type { RecordShape } from '../engine/reading.ts'
 import { daysIn } from '../engine/temporal.ts'
 import { kind, mayBeThousands } from '../engine/type-inference.ts'
@@ -48,6 +49,9 @@ type Row = {
   readonly textColumn: number
   line: number
   shape: RecordShape
+  readonly noteNull: (count: number) => void
+  /** Cells of the row that hold NULL. */
+  nulls: number
 }
 
 // As constants of this module: V8 does not fold imported ones.
@@ -56,14 +60,16 @@ const { carriageReturn, comma, lineFeed, minus, nine, period, quote } = codes
 /** Reads plain rows straight from the bytes of the file: without text, about four times as fast. */
 export function createFastRow(
   window: RowWindow,
-  { layout, columns, fields }: TabularLayer,
+  table: TabularLayer,
   delimiter: string,
   kindsOf: (cell: string, place: number) => number,
 ): FastRow | undefined {
+  const { layout, columns, fields } = table
   const { geometry, names } = layout
+  const noteNull = table.noteNull
   // Other delimiters may be part of a number.
   if (!/^[,;\t|]$/.test(delimiter) || geometry.kind === 'pair' || geometry.kind === 'box') return undefined
-  const row = createRow(window, geometry, delimiter, names.length)
+  const row = createRow(window, geometry, delimiter, names.length, noteNull)
   // Eight digits may be a date there.
   for (const [place, name] of fields.names.entries()) if (isDateHeading(name)) row.isText[columns[place] as number] = 1
   const textOf = (column: number): string =>
@@ -72,8 +78,10 @@ export function createFastRow(
     read(writer) {
       const { at, line } = window
       row.line = line
+      row.nulls = 0
       if (at < window.end && readRow(row, writer) && readPoint(row, writer)) {
         window.line++
+        if (row.nulls > 0) noteNull(row.nulls)
         return true
       }
       window.at = at
@@ -104,7 +112,13 @@ export function createFastRow(
   }
 }
 
-function createRow(window: RowWindow, geometry: GeometryColumns, delimiter: string, width: number): Row {
+function createRow(
+  window: RowWindow,
+  geometry: GeometryColumns,
+  delimiter: string,
+  width: number,
+  noteNull: Row['noteNull'],
+): Row {
   const code = delimiter.charCodeAt(0)
   const stops = [code, quote, lineFeed, carriageReturn, 0]
   return {
@@ -120,6 +134,8 @@ function createRow(window: RowWindow, geometry: GeometryColumns, delimiter: stri
     textColumn: geometry.kind === 'text' ? geometry.column : -1,
     line: 0,
     shape: 'missing',
+    noteNull,
+    nulls: 0,
   }
 }
 
@@ -169,8 +185,21 @@ function readCell(row: Row, column: number, isQuoted: boolean): void {
   if (isQuoted) skipQuoted(window)
   else skipPlain(row)
   row.kinds[column] = window.at === start && !isQuoted ? found.nothing : found.text
+  if (
+    mayBeNull(window.bytes[start] as number) &&
+    isNull(window.bytes.toString('latin1', start, Math.min(window.at, start + 8)))
+  ) {
+    row.kinds[column] = found.nothing
+    row.nulls++
+    return
+  }
   if (window.at > start && (window.bytes[start] as number) > nine) isText[column] = 1
 }
+
+/** The first letters of words for null: few cells begin with one. */
+const nullStarts = Uint8Array.from({ length: 256 }, (_, byte) => ('Nn\\#<'.includes(String.fromCharCode(byte)) ? 1 : 0))
+
+const mayBeNull = (byte: number): boolean => nullStarts[byte] === 1
 
 function readNumber({ window, stops, numbers, kinds }: Row, column: number): boolean {
   const value = readPlainNumber(window.bytes, window)

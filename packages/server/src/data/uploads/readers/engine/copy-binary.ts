@@ -7,6 +7,7 @@ import {
 } from '../../../../query/geometry/encoding/byte-writer.ts'
 import type { FieldType } from '../reader.ts'
 import { type LocalFormat, plainValue } from './local-columns.ts'
+import { isNullWord } from './null-words.ts'
 import { writeNumeric } from './numeric-binary.ts'
 import { parseTemporal, type Temporal, temporalOfDate } from './temporal.ts'
 
@@ -177,7 +178,9 @@ const writers: Record<FieldType, Write> = {
 export function writeValue(writer: RowWriter, type: FieldType, given: unknown, local?: LocalFormat): void {
   const isWritten = typeof given === 'string' || (typeof given === 'number' && local?.of === 'date')
   const value = local && isWritten ? plainValue(String(given), local) : given
-  const isMissing = value === null || value === undefined || (value === '' && type !== 'text' && type !== 'json')
+  const isWord = typeof given === 'string' && type !== 'text' && type !== 'json' && isNullWord(given)
+  const isMissing =
+    isWord || value === null || value === undefined || (value === '' && type !== 'text' && type !== 'json')
   if (isMissing) writeNull(writer)
   else writers[type](writer, value)
 }

@@ -15,7 +15,13 @@ export type LocalFormat =
   | { of: 'boolean' }
 
 /** `unsettled` says what cannot be told of a column that stays text for it. */
-export type LocalColumn = { type: FieldType; local?: LocalFormat; unsettled?: 'date' | 'number' }
+export type LocalColumn = {
+  type: FieldType
+  local?: LocalFormat
+  unsettled?: 'date' | 'number'
+  /** N/A and its like are null. */
+  hasNullWords?: boolean
+}
 
 const integers = kind.int4 | kind.int8 | kind.huge | kind.inexact
 const dates =
@@ -52,8 +58,16 @@ export function hasDecimalCommas(kinds: ArrayLike<number>, count: number): boole
   return (all & (kind.comma | kind.groupComma)) !== 0 && (all & (kind.float | kind.groupPoint)) === 0
 }
 
-/** The type of a column by the kinds of its values. */
+/** The type of a column by the kinds of its values. Words for nothing are null among values of a type, and text among text. */
 export function columnOf(kinds: number, rules: LocalRules = {}, isAmongCommas = false): LocalColumn {
+  if ((kinds & kind.nullWord) === 0) return valuesOf(kinds, rules, isAmongCommas)
+  const values = kinds & ~kind.nullWord
+  const column = valuesOf(values, rules, isAmongCommas)
+  if (column.type === 'json' || column.unsettled) return column
+  return column.type === 'text' ? { type: 'text' } : { ...column, hasNullWords: true }
+}
+
+function valuesOf(kinds: number, rules: LocalRules, isAmongCommas: boolean): LocalColumn {
   if ((kinds & (localKinds | kind.comma)) === 0 || kinds & kind.json) return { type: fieldTypeOf(kinds) }
   if ((kinds & ~(kind.yes | kind.no | kind.boolean)) === 0) return truthsOf(kinds)
   // Eight digits beside other integers are integers.
@@ -140,11 +154,16 @@ export function localWarnings(fields: readonly (LocalColumn & { readonly name: s
     way.names.push(JSON.stringify(name))
     ways.set(said, way)
   }
+  const emptied = fields.filter(({ hasNullWords }) => hasNullWords).map(({ name }) => JSON.stringify(name))
+  if (emptied.length > 0) ways.set(nullText, { code: 'null_values', names: emptied, end: nullText })
   return [...ways.values()].map(({ code, names, end }) => {
     const shown = names.slice(0, 10).join(', ') + (names.length > 10 ? ` and ${names.length - 10} more` : '')
     return { code, message: `${names.length === 1 ? 'The column' : 'The columns'} ${shown}: ${end}` }
   })
 }
+
+const nullText =
+  'texts such as N/A among the values were read as null. If that is wrong, say in the field nulls which ones are, or give the field types.'
 
 const unsettledText = {
   date: 'all days are below 13, so the order of day and month cannot be told, and the dates stay text. Give the field dateOrder: dmy or mdy.',

@@ -3,6 +3,7 @@ import { type FieldType, maxFields, ReadFault } from '../reader.ts'
 import type { DateOrder, DecimalMark } from '../table-rules.ts'
 import { readCompactDate, readLocalDate } from './local-dates.ts'
 import { plainDigits, readYesOrNo } from './local-numbers.ts'
+import { isNullWord } from './null-words.ts'
 import { parseTemporal } from './temporal.ts'
 
 /** The kinds of values seen in a field, as bits: the order they are seen in does not matter, nor how often. */
@@ -52,6 +53,8 @@ export const kind = {
   no: 1 << 26,
   /** Groups with plain blanks and no decimals: 123 456 789 may be a number of a telephone or a company. */
   blankGroups: 1 << 27,
+  /** N/A and its like, which is null among numbers, dates and truths. */
+  nullWord: 1 << 28,
 } as const
 
 /** Kinds of values that people write, and computers do not. */
@@ -116,11 +119,14 @@ export type CellCustoms = {
   readonly hasDecimalComma?: boolean
   readonly dateOrder?: DateOrder | undefined
   readonly decimal?: DecimalMark | undefined
+  /** Given by the client: no other text is null. */
+  readonly nulls?: readonly string[] | undefined
 }
 
 /** The kinds of a cell of CSV and its like, where all is text; an empty one says nothing. `007` and `+5` stay text. */
 export function kindsOfText(text: string, customs: CellCustoms = {}, isDateColumn = false): number {
   if (text === '') return kind.none
+  if (customs.nulls === undefined && isNullWord(text)) return kind.nullWord
   const first = text.charCodeAt(0)
   if (isDigit(first) || first === minus || first === period) {
     if (isDateColumn && readCompactDate(text)) return kind.compactDate
@@ -226,7 +232,8 @@ export function kindsOfLoose(value: unknown, customs: CellCustoms, isDateColumn:
   if (isDateColumn && typeof value !== 'object' && readCompactDate(String(value))) return kind.compactDate
   if (typeof value !== 'string') return kindsOfValue(value)
   const plain = value === '' ? kind.text : kindsOfString(value)
-  return plain === kind.text ? kindsOfWords(value, customs) : plain
+  if (plain !== kind.text) return plain
+  return customs.nulls === undefined && isNullWord(value) ? kind.nullWord : kindsOfWords(value, customs)
 }
 
 function kindsOfNumber(value: number): number {

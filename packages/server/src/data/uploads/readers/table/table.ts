@@ -1,5 +1,6 @@
 import { createSkippedRows, nameRows, type RowFault, skipRow } from '../engine/impossible-rows.ts'
 import type { LocalColumn } from '../engine/local-columns.ts'
+import { isNull } from '../engine/null-words.ts'
 import type { LayerFacts } from '../engine/reading.ts'
 import type { SourceRecord } from '../engine/records.ts'
 import type { FieldList } from '../engine/type-inference.ts'
@@ -19,6 +20,8 @@ export type TabularLayer = {
   typeOf(kinds: number, name: string, isAmongCommas: boolean): LocalColumn
   recordOf(row: readonly unknown[], line: number): SourceRecord
   facts(): LayerFacts
+  /** So many more cells hold NULL. */
+  noteNull(count: number): void
 }
 
 type TableOptions = {
@@ -35,7 +38,14 @@ export function createTable(layout: TableLayout, { warnings, isStrict, rules = {
     .filter((index) => geometryColumns.kind !== 'text' || index !== geometryColumns.column)
   const fieldNames = columns.map((column) => names[column] ?? '')
   const coordinateNames = coordinateNamesOf(geometryColumns, names)
-  const isNull = nullTest(rules)
+  const isEmpty = nullTest(rules) ?? isNullCell
+  const isAutomatic = rules.nulls === undefined
+  let nullCount = 0
+  const withNulls = (row: readonly unknown[]): readonly unknown[] => {
+    if (!row.some(isEmpty)) return row
+    if (isAutomatic) nullCount += row.filter(isEmpty).length
+    return row.map((cell) => (isEmpty(cell) ? null : cell))
+  }
   const typed = columns.flatMap((column, place) => {
     const type = chosenTypeOf(rules, names[column] ?? '')
     return type ? [{ place, type, name: names[column] ?? '' }] : []
@@ -49,7 +59,7 @@ export function createTable(layout: TableLayout, { warnings, isStrict, rules = {
     ...(coordinateNames && { coordinateNames }),
     typeOf: typedColumn(rules),
     recordOf(given, line) {
-      const row = isNull ? given.map((cell) => (isNull(cell) ? null : cell)) : given
+      const row = withNulls(given)
       // Most rows are their own values.
       const isWhole = typed.length === 0 && columns.length === names.length && row.length <= names.length
       const values = isWhole ? row : columns.map((column) => row[column] ?? null)
@@ -66,10 +76,26 @@ export function createTable(layout: TableLayout, { warnings, isStrict, rules = {
       srid: srid ?? layout.srid,
       sridHint: layout.sridHint,
       geometryColumns: geometryColumnNames(layout.geometry, names),
-      warnings: [...warnings, ...layout.warnings, ...lengthWarnings(lengths)],
+      warnings: [...warnings, ...layout.warnings, ...lengthWarnings(lengths), ...nullWarnings(nullCount)],
     }),
+    noteNull(count) {
+      nullCount += count
+    },
   }
 }
+
+const isNullCell = (cell: unknown): boolean => typeof cell === 'string' && isNull(cell)
+
+const nullWarnings = (count: number): Warning[] =>
+  count === 0
+    ? []
+    : [
+        {
+          code: 'null_values',
+          message: 'Cells with NULL, \\N or #N/A hold nothing. If that is wrong, say in the field nulls which ones do.',
+          count,
+        },
+      ]
 
 const placed = ({ column, value, problem }: CellFault, names: readonly string[], line: number): RowFault => ({
   line,
