@@ -73,7 +73,6 @@ const cases: Record<
     codes: /unsupported|invalid|wrong/,
   },
   'a truncated GeoJSON': { bytes: () => geojson(100).slice(0, 3_000), codes: /truncated|invalid_json/ },
-  'a GeoJSON without features': { bytes: () => geojson(0), codes: /no_features/ },
   'a page of HTML called .geojson': {
     bytes: () => '<!doctype html><html><body>404</body></html>',
     codes: /unsupported|wrong|invalid/,

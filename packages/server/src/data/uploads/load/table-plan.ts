@@ -80,7 +80,8 @@ export function planTable(layer: ScannedLayer, options: PlanOptions): TablePlan 
     columns.push({ name, type: databaseType(field), ...original })
     encoded.push({ kind: 'field', field: index, type: field.type })
   }
-  if (layer.geometryTypes.size === 0 || options.geometry === 'none') return { layer, columns, encoded }
+  const hasGeometry = layer.geometryTypes.size > 0 || layer.isSpatial === true
+  if (!hasGeometry || options.geometry === 'none') return { layer, columns, encoded }
   const places = placesOf(layer, options)
   const { type, isMulti } = geometryColumnType(layer.geometryTypes)
   const named = `${type}${layer.hasZ ? 'Z' : ''}`

@@ -232,7 +232,6 @@ test('XML tricks are refused', async () => {
   assert.equal(await faultOf(kml('<Placemark><name>').replace('</Document></kml>', '')), 'truncated')
   assert.equal(await faultOf(kml('<Placemark></name>')), 'invalid_xml')
   assert.equal(await faultOf(kml('<Folder>'.repeat(300) + '</Folder>'.repeat(300))), 'invalid_xml')
-  assert.equal(await faultOf(kml('')), 'no_features')
   assert.equal(await faultOf(gpx('')), 'no_features')
   assert.equal(await faultOf(kml('').replace('UTF-8', 'KLINGON')), 'unsupported_encoding')
   assert.equal(

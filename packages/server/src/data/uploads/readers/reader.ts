@@ -94,6 +94,8 @@ export type ScannedLayer = {
   wkt?: string
   /** Which reference systems it may be, where it names none. */
   sridHint?: string
+  /** It has no features, but would have geometries. */
+  isSpatial?: boolean
   /** Only the beginning was read. */
   isPart?: boolean
   /** Of a table: the columns that the geometry is read from. */

@@ -127,7 +127,8 @@ async function previewLayers(
   if (layers.length === 0 && error.code === undefined) {
     error = { code: 'no_features', message: 'The file has no features.' }
   }
-  return { layers, error }
+  const filled = layers.filter(({ rowsRead }) => rowsRead > 0)
+  return { layers: filled.length > 0 ? filled : layers, error }
 }
 
 async function readLayer(reader: ReaderProcess, name: string, isWhole: boolean): Promise<ScannedLayer | undefined> {

@@ -31,7 +31,7 @@ import { wrapLongitudes } from '../load/wrap-longitudes.ts'
 import { type Publishable, publish } from '../publish/publish.ts'
 import type { FileSummary } from '../reader-process/reader-messages.ts'
 import type { ReaderProcess } from '../reader-process/reader-process.ts'
-import { ReadFault, type ScannedLayer, type Warning } from '../readers/reader.ts'
+import type { ScannedLayer, Warning } from '../readers/reader.ts'
 import { tableRulesOf } from '../readers/table-rules.ts'
 import { createProgress, type UploadProgress } from '../record/progress.ts'
 import { UploadFault } from '../record/upload-fault.ts'
@@ -225,25 +225,24 @@ export function chosenLayers(
   )
 }
 
-/** Empty layers are skipped, unless all are empty. */
+const leftOut = { code: 'empty_layer', message: 'The layer has no features, so it was left out.' }
+
+/** Empty layers are left out beside others; where all are empty they are tables without rows. */
 async function scanLayers(reader: ReaderProcess, names: readonly string[], run: UploadRun): Promise<ScannedLayer[]> {
-  const layers: ScannedLayer[] = []
+  const [filled, empty]: [ScannedLayer[], ScannedLayer[]] = [[], []]
+  const tell = (layer: ScannedLayer, warnings: ScannedLayer['warnings']): void => {
+    run.warnings.push(...warnings.map((warning) => ({ ...warning, ...placed(layer, names.length) })))
+  }
   for (const [index, name] of names.entries()) {
     run.progress.at('scanning', index / names.length)
     const onProgress = (fraction: number) => run.progress.at('scanning', (index + fraction) / names.length)
-    const layer = await reader.scan(name, onProgress).catch((error) => {
-      if (names.length > 1 && error instanceof ReadFault && error.code === 'no_features') return undefined
-      throw error
-    })
-    if (layer && layer.featureCount > 0) {
-      layers.push(layer)
-      run.warnings.push(...layer.warnings.map((warning) => ({ ...warning, ...placed(layer, names.length) })))
-    } else if (names.length > 1) {
-      run.warnings.push({ code: 'empty_layer', message: 'The layer has no features, so it was left out.', layer: name })
-    }
+    const layer = await reader.scan(name, onProgress)
+    const list = layer.featureCount > 0 ? filled : empty
+    list.push(layer)
+    if (list === filled) tell(layer, layer.warnings)
   }
-  if (layers.length === 0) throw new UploadFault('no_features', 'The file has no features.')
-  return layers
+  for (const layer of empty) tell(layer, filled.length > 0 ? [leftOut] : layer.warnings)
+  return filled.length > 0 ? filled : empty
 }
 
 async function describe(

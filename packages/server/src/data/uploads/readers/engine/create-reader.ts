@@ -122,8 +122,6 @@ function areDegrees({ reading, findings }: Pass): boolean {
 
 function demandLoadable(layer: string, findings: Findings, rules: RowRules = {}, isOneOfMany: boolean): void {
   const { skipped, invalid, featureCount } = findings
-  if (featureCount + skipped.count === 0)
-    throw new ReadFault('no_features', 'There are no features in the file.', { layer })
   demandFewSkipped(skipped, featureCount, rules, isOneOfMany ? layer : undefined)
   if (rules.strict) demandFewSkipped(invalid, featureCount - invalid.count, rules)
 }

@@ -100,7 +100,8 @@ export function guessLayer(
   { isPart, ...changed }: Changed & { readonly isPart: boolean },
 ): GuessedLayer {
   const facts = reading.facts()
-  const { srid, wkt, sridHint, geometryColumns, warnings, isFlat = false } = facts
+  const { srid, wkt, sridHint, geometryColumns, warnings, isFlat = false, isSpatial = false } = facts
+  const isEmpty = findings.featureCount + findings.skipped.count === 0 && !isPart
   const fields = reading.fields(findings.kinds)
   const layer: ScannedLayer = {
     name,
@@ -113,15 +114,22 @@ export function guessLayer(
     ...(sridHint === undefined ? {} : { sridHint }),
     ...(geometryColumns && { geometryColumns }),
     ...(isPart && { isPart }),
+    ...(isEmpty && isSpatial && { isSpatial }),
     ...(findings.extent ? { extent: findings.extent } : {}),
     warnings: [
       ...warnings,
+      ...(isEmpty ? [noFeatures] : []),
       ...localWarnings(fields),
       ...skippedWarnings(findings.skipped),
       ...warningsOf(findings, changed),
     ],
   }
   return { findings, facts, fields, layer }
+}
+
+const noFeatures: Warning = {
+  code: 'empty_layer',
+  message: 'There are no features in the file, so the table is empty.',
 }
 
 /** What to tell of geometries that are not there, or not as the file has them. */

@@ -51,6 +51,8 @@ export type LayerFacts = {
   readonly sridHint?: string | undefined
   /** Of a table: the columns that the geometry is read from. */
   readonly geometryColumns?: readonly string[] | undefined
+  /** It is of geometries, even if it holds none. */
+  readonly isSpatial?: boolean
   /** Heights are left out. */
   readonly isFlat?: boolean
   /** Of the text: rows that were written for another one are wrong. */

@@ -63,7 +63,7 @@ function readFeatures(window: ByteWindow, header: FlatHeader): Reading {
     fields: (kinds) =>
       columns.map((column, place) => ({ name: column.name, place, type: flatFieldType(column, kinds[place] ?? 0) })),
     progress: () => offset / window.fileSize,
-    facts: () => ({ srid: header.srid, wkt: header.wkt, warnings: [] }),
+    facts: () => ({ srid: header.srid, wkt: header.wkt, warnings: [], isSpatial: true }),
   }
 }
 

@@ -61,7 +61,7 @@ function readFeatures(
     write: (rows, place, type) => writeToken(rows, window, feature, place, type),
     fields: (kinds) => [...fieldsOf(names, kinds), ...idFields(names, kinds)],
     progress: () => shareRead(window),
-    facts: () => ({ srid: sridOfCrs(crs), warnings }),
+    facts: () => ({ srid: sridOfCrs(crs), warnings, isSpatial: true }),
     close: async () => closeTextWindow(window),
   }
 }

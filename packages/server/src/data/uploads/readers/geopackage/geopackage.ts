@@ -64,7 +64,7 @@ function readTable(database: SqliteFile['database'], table: PackageTable): Readi
     write: (writer, place, type) => writeCell(writer, type, cellAt(place)),
     fields: (kinds) => fieldsOf(table, kinds),
     progress: stored.progress,
-    facts: () => ({ srid: table.srid, wkt: table.wkt, warnings: [] }),
+    facts: () => ({ srid: table.srid, wkt: table.wkt, warnings: [], isSpatial: table.geometry !== undefined }),
   }
 }
 

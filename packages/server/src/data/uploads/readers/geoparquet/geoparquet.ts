@@ -66,7 +66,12 @@ function readRows(file: ParquetFile, layout: ParquetLayout): Reading {
         kinds[place] ? { name, place, type: 'text' } : { name, place, type, digits },
       ),
     progress: () => rowEnd / total,
-    facts: () => ({ srid, wkt, warnings: file.cutsTimes() || cutsTimes ? [...warnings, finerTimes] : warnings }),
+    facts: () => ({
+      isSpatial: layout.geometry !== undefined,
+      srid,
+      wkt,
+      warnings: file.cutsTimes() || cutsTimes ? [...warnings, finerTimes] : warnings,
+    }),
   }
 }
 

@@ -129,7 +129,6 @@ test('GeoJSON stays GeoJSON, and JSON that is neither is refused', async () => {
   const refused: [string, string][] = [
     ['{"a": 1}', 'wrong_format'],
     ['[1, 2]', 'invalid_json'],
-    ['[]', 'no_features'],
     ['[{"a": 1}, {"a": 2', 'truncated'],
     ['[{"a": 1}, {"a" 2}]', 'invalid_json'],
     ['{"data": [{"a": 1}] "b": 1}', 'invalid_json'],

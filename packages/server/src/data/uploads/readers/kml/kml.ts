@@ -44,7 +44,7 @@ function readKml(file: string, signal: AbortSignal): Reading {
       if (alwaysText.has(name)) return kind.text
       return texts.has(name) ? kindsOfString(value) : kindsOfText(value)
     },
-    facts: () => ({ warnings: [] }),
+    facts: () => ({ warnings: [], isSpatial: true }),
   })
 }
 

@@ -97,7 +97,7 @@ function readLayer({ parts, records, opened, encodings, wkt }: Layer, before: La
     facts: () => {
       const { encoding, warnings } = dbfText(encodings, fields, found)
       const all = [...partWarnings(parts, missingRows), ...extraRows(records), ...records.warnings, ...warnings]
-      return { wkt, encoding, warnings: all }
+      return { wkt, encoding, warnings: all, isSpatial: records.shp !== undefined }
     },
     close: () => closeWindows(opened),
   }

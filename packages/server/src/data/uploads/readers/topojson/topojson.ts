@@ -70,7 +70,7 @@ function readObject(topology: Topology, layer: string, warnings: readonly Warnin
     fields,
     kindsOf: kindsOfValue,
     batches: batchesOf(topology, layer, fields, signal),
-    facts: () => ({ warnings }),
+    facts: () => ({ warnings, isSpatial: true }),
   })
 }
 

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { zipOf } from '../../../testing/uploads/zip-of.ts'
+import { type UploadApp, uploadApp } from '../../../testing/uploads.ts'
+
+let uploads: UploadApp
+before(async () => {
+  uploads = await uploadApp()
+})
+after(() => uploads.close())
+
+async function upload(name: string, bytes: string | Uint8Array) {
+  const { body, status } = await uploads.send({ name, bytes })
+  assert.equal(status, 200, JSON.stringify(body))
+  return uploads.ended(body.id)
+}
+
+const attributesOf = async (datasetId: string): Promise<string[]> => {
+  const { body } = await uploads.call('GET', `/api/v1/datasets/${datasetId}`)
+  return body.attributes.map(({ name }: { name: string }) => name)
+}
+
+const empties: readonly (readonly [name: string, bytes: string, attributes: readonly string[]])[] = [
+  ['a.geojson', '{"type":"FeatureCollection","features":[]}', ['fid', 'geom']],
+  ['a.csv', 'name,value\n', ['fid', 'name', 'value']],
+  ['a.json', '[]', ['fid', 'geom']],
+  ['a.kml', '<?xml version="1.0"?><kml><Document/></kml>', ['fid', 'geom']],
+]
+
+for (const [name, bytes, attributes] of empties) {
+  test(`an empty ${name.slice(2)} file makes an empty table, with a warning`, async () => {
+    const ended = await upload(name, bytes)
+    assert.equal(ended.status, 'completed', JSON.stringify(ended))
+    assert.deepEqual(
+      ended.warnings.map(({ code }: { code: string }) => code),
+      ['empty_layer'],
+    )
+    const { datasetId } = ended.results[0]
+    assert.deepEqual(await attributesOf(datasetId), attributes)
+    assert.deepEqual(await uploads.rows(datasetId), [])
+  })
+}
+
+test('an empty table beside others is left out, with a warning', async () => {
+  const files = { 'a.csv': 'name,value\nx,1\n', 'b.csv': 'name,value\n' }
+  const entries = Object.entries(files).map(([name, content]) => ({ name, content: Buffer.from(content) }))
+  const ended = await upload('ab.zip', zipOf(entries))
+  assert.equal(ended.status, 'completed', JSON.stringify(ended))
+  assert.equal(ended.results.length, 1)
+  assert.deepEqual(
+    ended.warnings.map(({ code, layer }: { code: string; layer: string }) => [code, layer]),
+    [['empty_layer', 'b']],
+  )
+})
+
+/** Written by pyarrow: decimal128(9,2), (26,6), (16,0), a timestamp of nanoseconds, and a structure with a decimal. */
+const decimals =
+  'UEFSMRUAFRwVLiwVBhUAFQYVBhwAAAAotS/9IA5xAAACAAAAAwMHW80V////+xUAFU4VWCwVBhUAFQYVBhwAAAAotS/9ICcdAQDoAgAAAAYBCjZMmCJ+qmrcusCtSC0jN/MtHAAAAQABAG3ACRUAFSgVOiwVBhUAFQYVBhwAAAAotS/9IBShAAACAAAAAwUEYtU8irrA/////////xUAFSwVPiwVBhUAFQYVBhwAAAAotS/9IBaxAAACAAAAAwMVzcAIFxCmFwDKwAgXEKYXFQAVOhVMLBUGFQAVBhUGHAAAACi1L/0gHekAAAMAAAADIgAAAAAAAAEfcfsEUAAAAAAAAAAAAYagFQQZfDUAGAZzY2hlbWEVCgAVDhUIFQIYBXByaWNlJQoVBBUSLFwVBBUSAAAAFQ4VFhUCGARsb25nJQoVDBU0LFwVDBU0AAAAFQ4VDhUCGAJpZCUKFQAVICxcFQAVIAAAABUEJQIYBG5hbm9sjBIcPAAAAAAANQIYBm5lc3RlZBUCABUOFRYVAhgBYSUKFQwVNCxcFQwVNAAAABYGGRwZXCYAHBUOGSUGABkYBXByaWNlFQwWBhZCFlQmCEkcFQAVABUCADwpBhkmAgQAAAAmABwVDhklBgAZGARsb25nFQwWBhZ0Fn4mXEkcFQAVABUCADwpBhkmAAYAAAAmABwVDhklBgAZGAJpZBUMFgYWThZgJtoBSRwVABUAFQIAPCkGGSYCBAAAACYAHBUEGSUGABkYBG5hbm8VDBYGFlIWZCa6AkkcFQAVABUCADwpBhkmAgQAAAAmABwVDhklBgAZKAZuZXN0ZWQBYRUMFgYWYBZyJp4DSRwVABUAFQIAPCkGGTYCAAQAAAAWtgMWBiYIFogEACggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNi4wLjEZXBwAABwAABwAABwAABwAAADHAQAAUEFSMQ=='
+
+test('decimals of Parquet are answered with all their digits', async () => {
+  const ended = await upload('decimals.parquet', Buffer.from(decimals, 'base64'))
+  assert.equal(ended.status, 'completed', JSON.stringify(ended))
+  const rows = await uploads.rows(ended.results[0].datasetId, 'sort=fid')
+  assert.deepEqual(
+    rows.map(({ price, long, id }: Record<string, unknown>) =>
+      [price, long, id].map((value) => value && String(value)),
+    ),
+    [
+      ['1234567.89', '12345678901234567890.123456', '1234567890123456'],
+      ['-0.05', '-99999999999999999999.999999', null],
+      [null, rows[2].long && String(rows[2].long), '-1'],
+    ],
+  )
+})
