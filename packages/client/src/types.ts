@@ -267,12 +267,18 @@ export interface Dataset {
     type: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json" | "array" | "binary" | "geometry"
     /** The type in the words of the database */
     dbType: string
+    /** Of a domain: the type that it limits; `record` of a composite type */
+    baseType?: string
     nullable: boolean
     primaryKey: boolean
     description: string
     geometryType?: string
     srid?: number
     dimension?: number
+    /** Geometries with several reference systems were seen; srid is the most frequent one */
+    hasSystems?: boolean
+    /** No reference system is known, and the coordinates are no longitudes and latitudes: metadata.srid has to state one */
+    isOutsideDegrees?: boolean
   }[]
   bytes: number | null
   /** About how many rows a table had when it was uploaded or this record last stored; null where that is not known */

@@ -69,7 +69,7 @@ test('deep, wide and unstorable bodies are refused', () => {
 })
 
 test('a long list of numbers is no problem', () => {
-  assert.equal((parseJsonBody(JSON.stringify(new Array(99_999).fill(1.5))) as number[]).length, 99_999)
+  assert.equal((parseJsonBody(JSON.stringify(new Array(19_999).fill(1.5))) as number[]).length, 19_999)
 })
 
 test('a number that no double holds is refused, however it is written', () => {

@@ -192,7 +192,8 @@ async function quickly(file: string, window: number): Promise<{ layer: ScannedLa
   try {
     const reader = await openCsv(file, { fileName: 'a.csv', window, rules })
     const guess = await reader.guess('a', { signal })
-    if (!guess) return new ReadFault('no_features', 'There are no features in the file.')
+    // Of a heading alone nothing is guessed.
+    if (!guess) return { layer: await reader.scan('a', { signal }), rows: '' }
     const loading = reader.load('a', columnsFor(guess), { signal })
     let rows = ''
     let step = await loading.next()
