@@ -56,6 +56,11 @@ export interface RowPage<Row> {
 
 const root = '/api/v1/datasets'
 
+const refreshable = (send: Sender['json']) => ({
+  /** Reads the columns anew, after the table or query was changed in its database. */
+  refresh: (id: string, params?: Params) => send<Dataset>('POST', path`/api/v1/datasets/${id}/refresh`, params),
+})
+
 export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
   const query = (id: string, json: DatasetQuery = {}, params: QueryParams<string> = {}) =>
     (params.format === 'csv' && !params.explain ? text : send)('POST', path`/api/v1/datasets/${id}/query`, params, {
@@ -88,8 +93,7 @@ export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
     /** All rows of a query as a file, such as `gpkg`, `parquet` or `xlsx`, in memory. */
     export: (id: string, json: DatasetQuery, params: ExportParams) =>
       blob('POST', path`/api/v1/datasets/${id}/query`, params, { json, repeatability: 'safe' }),
-    /** Reads the columns anew, after the table or query was changed in its database. */
-    refresh: (id: string, params?: Params) => send<Dataset>('POST', path`/api/v1/datasets/${id}/refresh`, params),
+    ...refreshable(send),
     /** Statistics of an attribute's values. The dataset's own parameters are passed along with the declared ones. */
     statistics: (id: string, name: string, params?: StatisticsParams) =>
       send<AttributeStatistics>('GET', path`/api/v1/datasets/${id}/attributes/${name}/statistics`, params),
