@@ -80,7 +80,7 @@ describe('a row that is inserted', () => {
       ...row,
       at: '2026-01-31T10:00:00.5Z',
       clock: '12:30:00',
-      part: '50',
+      part: 50,
       twice: -65536,
       code: '6f0c2d4e-0000-4000-8000-0000000000aa',
     })
