@@ -116,7 +116,7 @@ test('geometry, types, dateOrder, decimal and nulls settle what a table is', asy
   assert.equal(plain.done.tileSourceId, null)
   assert.deepEqual(
     plain.done.warnings.map(({ code }: { code: string }) => code),
-    ['geometry_not_found', 'ambiguous_values', 'ambiguous_values'],
+    ['geometry_not_found', 'null_values', 'ambiguous_values', 'ambiguous_values'],
   )
   const fields = { geometry: 'where:lat,lon', dateOrder: 'mdy', decimal: '.', nulls: 'NULL', types: '{"id":"string"}' }
   const { done, rows } = await loaded('a.csv', csv, fields)
