@@ -32,7 +32,12 @@ type Look = { until: number; running?: Promise<Dataset | undefined> | undefined 
 /** Answers the dataset with the columns that its table has, as they were at most ten seconds ago. */
 export type CurrentDataset = (dataset: Dataset) => Promise<Dataset>
 
-export function createColumnRefresh({ db, columns, inspect, now = () => performance.now() }: ColumnRefreshParts): CurrentDataset {
+export function createColumnRefresh({
+  db,
+  columns,
+  inspect,
+  now = () => performance.now(),
+}: ColumnRefreshParts): CurrentDataset {
   const looks = new LRUCache<string, Look>({ max: maxDatasets })
 
   async function refresh(dataset: Dataset): Promise<Dataset | undefined> {
