@@ -18,7 +18,14 @@ export async function sampled(
     columns.map(async (column) => {
       const { geometry, name } = column
       if (!geometry || (geometry.srid !== 0 && geometry.type !== 'Geometry')) return column
-      const rows = await facts(connection, options, systemsSql(from, name)).catch(unlessUnreadable)
+      const look = (limit: number, timeoutMs: number | undefined): Promise<Cells[]> =>
+        facts(connection, { ...options, ...(timeoutMs && { timeoutMs }) }, systemsSql(from, name, limit))
+      const rows = await look(sampledRows, sampleMs)
+        .catch((error) => {
+          if (!(error instanceof ApiError && error.code === 'query_timeout')) throw error
+          return look(1, options.timeoutMs)
+        })
+        .catch(unlessUnreadable)
       return { ...column, geometry: withSystems(geometry, rows) }
     }),
   )
@@ -31,13 +38,15 @@ function unlessUnreadable(error: unknown): Cells[] {
 }
 
 const sampledRows = 100
+/** Of a slow query the first value must do. */
+const sampleMs = 2_000
 
 /** The systems of the first values, the most frequent one first and none last. Longitudes may go from 0 to 360. */
-const systemsSql = (from: Sql, name: string): Sql => sql`
+const systemsSql = (from: Sql, name: string, limit: number): Sql => sql`
   SELECT ST_SRID(shape) AS srid, max(ST_CoordDim(shape)) AS dimension, count(*) AS rows,
          count(*) FILTER (WHERE NOT (shape @ ST_MakeEnvelope(-360, -90, 360, 90) OR ST_IsEmpty(shape))) AS outside
   FROM (SELECT q.${ident(name)}::geometry AS shape FROM ${from} AS q
-        WHERE q.${ident(name)} IS NOT NULL LIMIT ${raw(String(sampledRows))}) AS first_values
+        WHERE q.${ident(name)} IS NOT NULL LIMIT ${raw(String(limit))}) AS first_values
   GROUP BY 1 ORDER BY 1 = 0, 3 DESC`
 
 function withSystems(geometry: GeometryFact, rows: readonly Cells[]): GeometryFact {
