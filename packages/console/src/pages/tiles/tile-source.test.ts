@@ -31,7 +31,7 @@ test('a tile tells its size, features, bytes by attribute and how it is made', a
   await panel.getByRole('row', { name: /^population \d+ kB/ }).waitFor()
   await panel.getByText('Layer geometry: 4,442 points').waitFor()
   await panel.getByText('SQL', { exact: true }).click()
-  await panel.getByText(/^SELECT q\."geom"/).waitFor()
+  await panel.getByText(/^SELECT \(?q\."geom"/).waitFor()
   await panel.getByText('Plan', { exact: true }).click()
   await panel
     .getByText(/rows · cost/)
