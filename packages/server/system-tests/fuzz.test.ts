@@ -8,7 +8,7 @@ import { queryOf } from '../src/api/http/input/query-string.ts'
 import { openApiDocument } from '../src/boot/documents/openapi-document.ts'
 import type { Row } from '../src/kernel/db/db.ts'
 import { ident, sql } from '../src/kernel/db/sql.ts'
-import { type Document, type OperationEntry, operationAt, operationsOf } from '../testing/api-document.ts'
+import { type Document, type OperationEntry, operationAt, operationsOf, readDocument } from '../testing/api-document.ts'
 import type { Principal, RawRequest } from '../testing/draft.ts'
 import { type TestApp, testApp } from '../testing/harness.ts'
 import { anyRequest, plainRequest } from '../testing/request-generator.ts'
@@ -42,7 +42,7 @@ const moved = new Set<string>()
 before(async () => {
   // Each upload takes a process of its own; there are to be few at a time.
   app = await testApp({ UPLOADS_PER_APPLICATION: '1', UPLOADS_WAITING_PER_APPLICATION: '5' })
-  document = JSON.parse(await openApiDocument())
+  document = readDocument(await openApiDocument())
   pool = await createPool(app, document, canary)
 })
 after(async () => {

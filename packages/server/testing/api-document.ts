@@ -34,6 +34,14 @@ export type DocumentedOperation = { readonly path: string; readonly method: stri
 /** The fields of a record. */
 export type SchemaFields = Readonly<Record<string, Schema>>
 
+/** The document, with each body where it is sent instead of among the components. */
+export function readDocument(text: string): Document {
+  const document = JSON.parse(text) as Document
+  const contents = operationsOf(document).flatMap(({ entry }) => Object.values(entry.requestBody?.content ?? {}))
+  for (const content of contents) Object.assign(content, { schema: resolved(document, content.schema) })
+  return document
+}
+
 export function operationsOf({ paths }: Document): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, entry]) => ({ path, method: method.toUpperCase(), entry })),

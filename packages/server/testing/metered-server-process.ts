@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openApiDocument } from '../src/boot/documents/openapi-document.ts'
-import type { Document } from './api-document.ts'
+import { readDocument } from './api-document.ts'
 import { startCpuMeter } from './cpu-meter.ts'
 import { testApp } from './harness.ts'
 import { createPool } from './request-pool.ts'
@@ -18,7 +18,7 @@ export type Greeting = {
 
 const [settings = '{}'] = process.argv.slice(2)
 const app = await testApp(JSON.parse(settings))
-const pool = await createPool(app, JSON.parse(await openApiDocument()) as Document, 'Foreign')
+const pool = await createPool(app, readDocument(await openApiDocument()), 'Foreign')
 const bare = createServer((request, response) => request.resume().on('end', () => response.end())).listen(
   0,
   '127.0.0.1',
