@@ -111,9 +111,9 @@ async function state(): Promise<string> {
   const [row] = await database.db.query(
     raw(`SELECT concat_ws('/', ${sums.join(', ')}, (SELECT count(*) FROM ${own}.own),
       (SELECT count(*) FROM pg_largeobject_metadata), (SELECT count(*) FROM pg_class WHERE relname = 'stolen'),
-      (SELECT string_agg(rolname || rolsuper || rolcreaterole, ',' ORDER BY 1) FROM pg_roles
+      (SELECT string_agg(rolname || rolsuper || rolcreaterole, ',' ORDER BY rolname) FROM pg_roles
        WHERE rolname IN ('${own}', '${other}')),
-      (SELECT md5(string_agg(nspname || nspacl::text, ',' ORDER BY 1)) FROM pg_namespace
+      (SELECT md5(string_agg(nspname || nspacl::text, ',' ORDER BY nspname)) FROM pg_namespace
        WHERE nspname IN ('svc', 'public', '${own}', '${other}'))) AS state`),
   )
   return String(row?.state)
