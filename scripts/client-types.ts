@@ -18,6 +18,8 @@ interface Schema {
   readonly title?: string
   /** Text is taken too, where the parameter of this name says its language. */
   readonly 'x-text-beside'?: string
+  /** Of a text in a form: what it holds as JSON. The client writes it. */
+  readonly 'x-json-schema'?: Schema
 }
 
 interface Parameter {
@@ -198,6 +200,7 @@ const inputOf = (schema: Schema): Schema => ({
 function typeOf({ 'x-text-beside': language, ...schema }: Schema, indent = ''): string {
   if (language) return `${typeOf(schema, indent)} | string`
   if (schema.$ref) return nameOf(schema.$ref)
+  if (schema['x-json-schema']) return typeOf(schema['x-json-schema'], indent)
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if ('const' in schema) return JSON.stringify(schema.const)
   if (schema.anyOf) return schema.anyOf.map((one) => typeOf(one, indent)).join(' | ')

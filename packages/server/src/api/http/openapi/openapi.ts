@@ -93,7 +93,7 @@ function describe(operation: DeclaredOperation, schemas: Json): Json {
       },
     }),
     ...(multipart && {
-      requestBody: { required: true, content: { 'multipart/form-data': contentOf(multipart, schemas) } },
+      requestBody: { required: true, content: { 'multipart/form-data': formOf(multipart, schemas) } },
     }),
     responses: responsesOf(operation, schemas),
   }
@@ -200,6 +200,19 @@ function bodyOf({ id }: DeclaredOperation, body: TSchema, schemas: Json): Json {
   const name = `${id.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}Body`
   schemas[name] ??= withoutNulls(oneOrMany(schema as Json))
   return { schema: { $ref: `#/components/schemas/${name}` }, ...example }
+}
+
+/** Objects are sent as JSON text in a form, and generators can do nothing else with them. `x-json-schema` says what the text holds. */
+function formOf(form: TSchema, schemas: Json): Json {
+  const content = contentOf(form, schemas)
+  const { $ref } = content.schema as { $ref: string }
+  const { properties } = schemas[$ref.split('/').at(-1) ?? ''] as { properties: Record<string, Json> }
+  for (const [name, { description, examples: _, ...schema }] of Object.entries(properties)) {
+    if (schema.type !== 'object') continue
+    const text = { type: 'string', contentMediaType: 'application/json', ...boundedBy('bodyBytes') }
+    properties[name] = { ...text, description, 'x-json-schema': schema }
+  }
+  return content
 }
 
 /** Either an object or a list of such is of two types: generators make programs of a choice between them that no compiler takes. */
