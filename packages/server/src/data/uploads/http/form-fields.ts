@@ -4,7 +4,7 @@ import { isUuid } from '../../../api/access/credentials.ts'
 import { boundedBy, uuidText } from '../../../api/http/input/bounded-schemas.ts'
 import { invalid } from '../../../kernel/errors.ts'
 import { unknownName } from '../../../kernel/nearest-name.ts'
-import { columnTypes, type TableColumnType } from '../readers/table-rules.ts'
+import { columnTypes, dateOrders, decimalMarks, type TableColumnType } from '../readers/table-rules.ts'
 import { encodingNamed, publicEncoding } from '../readers/text/code-pages.ts'
 import type { UploadFormFields } from '../record/upload.ts'
 
@@ -20,9 +20,6 @@ const srid = (description: string) =>
       { description },
     ),
   )
-
-const dateOrders = ['dmy', 'mdy', 'ymd'] as const
-const decimals = [',', '.'] as const
 
 /** The form, as OpenAPI describes it. */
 export const formSchema = Type.Object(
@@ -63,7 +60,7 @@ export const formSchema = Type.Object(
       }),
     ),
     dateOrder: Type.Optional(Type.Enum([...dateOrders], { description: 'Of dates such as 01.02.2024 in a table' })),
-    decimal: Type.Optional(Type.Enum([...decimals], { description: 'What stands before decimals in a table' })),
+    decimal: Type.Optional(Type.Enum([...decimalMarks], { description: 'What stands before decimals in a table' })),
     nulls: Type.Optional(
       Type.Array(Type.String({ maxLength: 255 }), {
         maxItems: 100,
@@ -116,7 +113,7 @@ function readField(name: string, text: string): unknown {
   if (name === 'types') return readTypes(text)
   if (name === 'nulls') return readNulls(text)
   if (name === 'dateOrder') return readChoice(name, text.toLowerCase(), dateOrders)
-  if (name === 'decimal') return readChoice(name, text, decimals)
+  if (name === 'decimal') return readChoice(name, text, decimalMarks)
   const bounds = lengths[name]
   if (!bounds) return readSrid(name, text)
   if (text.length > bounds[1]) throw invalid(`body/${name}`, `must not be longer than ${bounds[1]} characters`)

@@ -11,6 +11,7 @@ import type { ReaderRows } from '../reader-process/reader-process.ts'
 import type { Warning } from '../readers/reader.ts'
 import { storageExceeded, UploadFault } from '../record/upload-fault.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
+import { demandKnownSrids } from './known-srids.ts'
 import { demandReplaceable } from './replaced-table.ts'
 import { isBeyondAntimeridian, type TablePlan } from './table-plan.ts'
 import type { Target } from './target.ts'
@@ -39,7 +40,10 @@ export async function createStaging(staged: StagedTable): Promise<void> {
   const columns = plan.columns.map(
     ({ name, type }) => sql`${ident(name)} ${raw(name === keyColumn ? `${type} NOT NULL` : type)}`,
   )
-  if (plan.geometry) await checkSrids(staged)
+  if (plan.geometry) {
+    const { source, target } = plan.geometry.places
+    await demandKnownSrids(staged.target.db, [source, target], { layer: plan.layer.name })
+  }
   await staged.target.db.query(sql`CREATE TABLE ${tableOf(staged)} (${joinSql(columns, ', ')})`)
   for (const { name, original } of plan.columns) {
     if (original !== undefined) await comment(staged, name, original)
@@ -48,22 +52,6 @@ export async function createStaging(staged: StagedTable): Promise<void> {
 
 async function comment(staged: StagedTable, column: string, text: string): Promise<void> {
   await staged.target.db.query(sql`COMMENT ON COLUMN ${tableOf(staged)}.${ident(column)} IS ${literal(text)}`)
-}
-
-async function checkSrids({ target, plan }: StagedTable): Promise<void> {
-  const places = plan.geometry?.places
-  const wanted = [...new Set([places?.source, places?.target])].filter((srid) => srid !== undefined && srid !== 0)
-  const rows = await target.db.query<{ srid: number }>(
-    sql`SELECT srid FROM spatial_ref_sys WHERE srid = ANY(${wanted as number[]}::int4[])`,
-  )
-  const unknown = wanted.find((srid) => !rows.some((row) => row.srid === srid))
-  if (unknown !== undefined) {
-    throw new UploadFault(
-      'srid_unknown',
-      `${unknown} is not the number of a known reference system. Give an EPSG number such as 3067.`,
-      { layer: plan.layer.name },
-    )
-  }
 }
 
 /** Copies the rows; returns the table with what is known of them. */

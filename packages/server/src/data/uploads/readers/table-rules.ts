@@ -1,9 +1,11 @@
 /** What the client says of a table, whatever it looks like: the upload fields `geometry`, `types`, `dateOrder`, `decimal` and `nulls`. */
 
 /** Which of day, month and year comes first. */
-export type DateOrder = 'dmy' | 'mdy' | 'ymd'
+export const dateOrders = ['dmy', 'mdy', 'ymd'] as const
+export type DateOrder = (typeof dateOrders)[number]
 
-export type DecimalMark = '.' | ','
+export const decimalMarks = [',', '.'] as const
+export type DecimalMark = (typeof decimalMarks)[number]
 
 /** How the values of all columns are written. */
 export type LocalRules = { readonly dateOrder?: DateOrder | undefined; readonly decimal?: DecimalMark | undefined }

@@ -9,6 +9,7 @@ import type { Db } from '../../../kernel/db/db.ts'
 import { raw, sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { geometryColumn } from '../load/column-names.ts'
+import { demandKnownSrids } from '../load/known-srids.ts'
 import { isBeyondAntimeridian, planTable, type Reprojection, rowsRequest, type TablePlan } from '../load/table-plan.ts'
 import { wrapWarning } from '../load/wrap-longitudes.ts'
 import type { FileSummary, SampleRow } from '../reader-process/reader-messages.ts'
@@ -202,7 +203,7 @@ function rowOf({ columns, geometry }: TablePlan, { values }: SampleRow, shape: u
 /** Geometries in WGS 84; the database transforms them, as it would those of an upload. */
 async function shapesOf(db: Db, sample: readonly SampleRow[], places: Reprojection): Promise<unknown[]> {
   const { source, text } = places
-  await demandKnown(db, source)
+  await demandKnownSrids(db, [source])
   const hex = sample.map(({ geometry }) => geometry)
   const moved =
     text === undefined
@@ -219,12 +220,4 @@ async function shapesOf(db: Db, sample: readonly SampleRow[], places: Reprojecti
     const message = error instanceof Error ? error.message : String(error)
     throw new UploadFault('invalid_coordinates', `The coordinates cannot be transformed: ${message}`, {}, error)
   }
-}
-
-async function demandKnown(db: Db, srid: number): Promise<void> {
-  if (srid === 0) return
-  const found = await db.query(sql`SELECT srid FROM spatial_ref_sys WHERE srid = ${srid}::int4`)
-  if (found.length > 0) return
-  const message = `${srid} is not the number of a known reference system. Give an EPSG number such as 3067.`
-  throw new UploadFault('srid_unknown', message)
 }
