@@ -1,4 +1,5 @@
 /** Formatting of attributes by type. Never by `typeof`, because large integers and decimals are strings. */
+import { isNumeric } from '@graticule/map/recipe'
 import type { IconName } from '../../components/icons.ts'
 import type { DatasetAttribute } from './dataset.ts'
 
@@ -24,8 +25,6 @@ export const typeIcon = (type: AttributeType): IconName => looks[type].icon
 /** "Whole number", "Geometry: Point" */
 export const typeLabel = ({ type, geometryType }: Pick<DatasetAttribute, 'type' | 'geometryType'>): string =>
   geometryType ? `${looks[type].label}: ${geometryType}` : looks[type].label
-
-export const isNumeric = (type: AttributeType): boolean => type === 'integer' || type === 'number'
 
 /** Numbers are right-aligned, including the column's header. */
 export const alignmentOf = (type: AttributeType): 'start' | 'end' => (isNumeric(type) ? 'end' : 'start')

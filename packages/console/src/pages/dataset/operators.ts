@@ -1,5 +1,6 @@
 /** The operators of the filter builder: their types, labels and keys in `where`. */
-import { type AttributeType, formatCell, isNumeric } from './attribute.ts'
+import { isNumeric } from '@graticule/map/recipe'
+import { type AttributeType, formatCell } from './attribute.ts'
 
 export type Scalar = string | number | boolean
 /** [west, south, east, north] in degrees; west > east crosses the antimeridian. */

@@ -1,12 +1,11 @@
 /** The document of a new map: a base map, optionally with a dataset. */
 import type { Client } from '@graticule/client'
+import { defaultRecipe, geometryOf, type LayerRecipe, type Recipes } from '@graticule/map/recipe'
 import type { StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
 import { queryOptions } from '@tanstack/react-query'
 import { queryKeys } from '../../query-keys.ts'
 import type { MapDocument } from './editor-store.ts'
-import { defaultRecipe, geometryOf } from './recipe/defaults.ts'
 import { recipesOf, themeOfStyle, withBase, withRecipes } from './recipe/map-style.ts'
-import type { LayerRecipe, Recipes } from './recipe/recipe.ts'
 import type { DatasetSummary } from './styles-query.ts'
 import { findTilesId, readDefaultBase } from './styles-query.ts'
 

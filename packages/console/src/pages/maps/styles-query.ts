@@ -1,11 +1,10 @@
 /** The queries of the map pages. */
 import type { AttributeStatistics, Client, Dataset, Style } from '@graticule/client'
+import { type Distribution, distributionOf, numberOf } from '@graticule/map/recipe'
 import type { StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
 import { queryOptions } from '@tanstack/react-query'
 import { consoleUrl } from '../../address.ts'
 import { queryKeys } from '../../query-keys.ts'
-import type { Distribution } from './recipe/breaks.ts'
-import { distributionOf, numberOf } from './recipe/defaults.ts'
 
 const listLimit = 1_000
 

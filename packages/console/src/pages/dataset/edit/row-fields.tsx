@@ -1,7 +1,8 @@
 /** The fields of a row: one for each column, by its type, with null and default as choices of their own. */
+
+import { isNumeric } from '@graticule/map/recipe'
 import type { ReactElement } from 'react'
 import { Field, Select } from '../../../components/field.tsx'
-import { isNumeric } from '../attribute.ts'
 import type { DatasetAttribute } from '../dataset.ts'
 import { type CellDraft, emptied, isNull, leftOut } from './cell-draft.ts'
 import { type CellFieldProps, placeholderOf } from './cell-field.ts'

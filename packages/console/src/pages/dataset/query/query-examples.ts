@@ -1,6 +1,6 @@
 /** Example queries with the dataset's attributes. */
 import type { DatasetQuery } from '@graticule/client'
-import { isNumeric } from '../attribute.ts'
+import { isNumeric } from '@graticule/map/recipe'
 import type { DatasetAttribute } from '../dataset.ts'
 
 export interface QueryExample {

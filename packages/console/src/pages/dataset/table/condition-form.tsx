@@ -2,10 +2,11 @@
  * The form of one part of the filter: one or more alternative conditions. Applied on Enter, and automatically after a pause
  * in typing.
  */
+
+import { isNumeric } from '@graticule/map/recipe'
 import { type ReactElement, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Button, IconButton } from '../../../components/button.tsx'
 import { Select } from '../../../components/field.tsx'
-import { isNumeric } from '../attribute.ts'
 import { type DatasetAttribute, useDataset } from '../dataset.ts'
 import type { FilterCondition, Part } from '../filter.ts'
 import { defaultOperator, type OperatorName, operators, operatorsOf, parseValue } from '../operators.ts'

@@ -1,8 +1,10 @@
 /** The value fields of a condition, by the attribute's type, with suggestions of frequent values. */
+
+import { isNumeric } from '@graticule/map/recipe'
 import { type ReactElement, useId } from 'react'
 import { Checkbox, Select, TextArea, TextField } from '../../../components/field.tsx'
 import { formatNumber } from '../../../format.ts'
-import { type AttributeType, isNumeric } from '../attribute.ts'
+import type { AttributeType } from '../attribute.ts'
 import type { DatasetAttribute } from '../dataset.ts'
 import { type OperatorName, operators, parseValue } from '../operators.ts'
 import { useStatistics } from './column-statistics.tsx'

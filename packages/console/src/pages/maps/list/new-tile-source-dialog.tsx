@@ -1,5 +1,6 @@
 /** The dialog that creates a tile source from a dataset, an archive or another server. */
 import type { TileSourceCreate } from '@graticule/client'
+import { geometryOf } from '@graticule/map/recipe'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactElement, useState } from 'react'
@@ -8,7 +9,6 @@ import { FormDialog } from '../../../components/form-dialog.tsx'
 import { useFaults } from '../../../components/use-faults.ts'
 import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
-import { geometryOf } from '../recipe/defaults.ts'
 import { datasetListQuery } from '../styles-query.ts'
 
 const typeTexts: Record<string, string> = {

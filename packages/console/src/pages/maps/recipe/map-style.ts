@@ -2,12 +2,21 @@
  * The style of a map: the base map with the layers compiled from the recipes. The style's `metadata` has the recipes and a
  * digest of their layers, so that layers edited by hand are detected and not overwritten.
  */
+
+import {
+  compileLabels,
+  compileShapes,
+  isDark,
+  type LayerRecipe,
+  noRecipes,
+  type Recipes,
+  recipeMark,
+  rethemed,
+  sourceIdOf,
+  type Theme,
+} from '@graticule/map/recipe'
 import type { LayerSpecification, SourceSpecification, StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
-import { compileLabels, compileShapes, recipeMark, sourceIdOf } from './compile.ts'
-import { rethemed } from './defaults.ts'
 import { digestOf } from './digest.ts'
-import { isDark } from './ramp-colours.ts'
-import { type LayerRecipe, noRecipes, type Recipes, type Theme } from './recipe.ts'
 
 const recipesKey = 'graticule:recipes'
 const digestKey = 'graticule:digest'

@@ -1,11 +1,10 @@
 /** The panel of categorical colours: one for each value, another for all others. */
 import type { AttributeStatistics } from '@graticule/client'
+import { type Categories, type Category, type Colouring, colouredCategories } from '@graticule/map/recipe'
 import type { ReactElement } from 'react'
 import { IconButton } from '../../../components/button.tsx'
 import { formatNumber } from '../../../format.ts'
 import { useEditor } from '../editor-context.tsx'
-import { colouredCategories } from '../recipe/classes.ts'
-import type { Categories, Category, Colouring } from '../recipe/recipe.ts'
 import { ColourField } from './colour-field.tsx'
 import classes from './panel.module.css'
 import { RampChoice } from './ramp-choice.tsx'

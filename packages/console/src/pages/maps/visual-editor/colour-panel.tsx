@@ -1,4 +1,16 @@
 /** The colours of a layer: a single one, or by the values of an attribute. */
+
+import {
+  type Attribute,
+  type Colouring,
+  type ColourKind,
+  colourKinds,
+  defaultCategories,
+  defaultGraduated,
+  isByValue,
+  type LayerRecipe,
+  type Theme,
+} from '@graticule/map/recipe'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
 import { ErrorNote } from '../../../components/error-note.tsx'
@@ -6,8 +18,6 @@ import { Segmented, Select } from '../../../components/field.tsx'
 import { Note, Skeleton } from '../../../components/note.tsx'
 import { useClient } from '../../../session/session.tsx'
 import { useEditor } from '../editor-context.tsx'
-import { type ColourKind, colourKinds, defaultCategories, defaultGraduated } from '../recipe/defaults.ts'
-import { type Attribute, type Colouring, isByValue, type LayerRecipe, type Theme } from '../recipe/recipe.ts'
 import { type AttributeValues, valuesQuery } from '../styles-query.ts'
 import { CategoriesPanel } from './categories-panel.tsx'
 import { ColourField } from './colour-field.tsx'

@@ -1,11 +1,12 @@
 /** A selection of datasets with a geometry. */
+
+import { geometryOf } from '@graticule/map/recipe'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
 import { ErrorNote } from '../../../components/error-note.tsx'
 import { TextField } from '../../../components/field.tsx'
 import { Skeleton } from '../../../components/note.tsx'
 import { useClient } from '../../../session/session.tsx'
-import { geometryOf } from '../recipe/defaults.ts'
 import { type DatasetSummary, datasetListQuery } from '../styles-query.ts'
 import classes from './dataset-choice.module.css'
 

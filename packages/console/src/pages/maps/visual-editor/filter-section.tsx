@@ -1,11 +1,16 @@
 /** The filter of a layer: conditions for drawing a feature. */
 
+import {
+  type Attribute,
+  isComplete,
+  isNumeric,
+  type LayerCondition,
+  needsValue,
+  operatorsFor,
+} from '@graticule/map/recipe'
 import type { ReactElement } from 'react'
 import { Button, IconButton } from '../../../components/button.tsx'
 import { Select, TextField } from '../../../components/field.tsx'
-import { isNumeric } from '../../dataset/attribute.ts'
-import { isComplete, needsValue, operatorsFor } from '../recipe/conditions.ts'
-import type { Attribute, LayerCondition } from '../recipe/recipe.ts'
 import classes from './panel.module.css'
 import type { SectionProps } from './section.ts'
 

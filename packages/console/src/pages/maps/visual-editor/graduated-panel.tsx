@@ -1,24 +1,26 @@
 /** The panel of graduated colours: method, number of classes, histogram with breaks, ramp. */
+
+import {
+  type BreakMethod,
+  breakMethods,
+  breaksFor,
+  type Colouring,
+  computeBreaks,
+  type Graduated,
+  graduatedClasses,
+  isMethodPossible,
+  maxClasses,
+  methodTexts,
+  minClasses,
+  numberFormat,
+  type RampKind,
+  tidyBreaks,
+} from '@graticule/map/recipe'
 import { type ReactElement, useState } from 'react'
 import { IconButton } from '../../../components/button.tsx'
 import { Field, Select } from '../../../components/field.tsx'
 import { formatNumber } from '../../../format.ts'
 import { useEditor } from '../editor-context.tsx'
-import {
-  type BreakMethod,
-  breakMethods,
-  computeBreaks,
-  isMethodPossible,
-  maxClasses,
-  methodTexts,
-  minClasses,
-  tidyBreaks,
-} from '../recipe/breaks.ts'
-import { graduatedClasses } from '../recipe/classes.ts'
-import { breaksFor } from '../recipe/defaults.ts'
-import { numberFormat } from '../recipe/legend-items.ts'
-import type { RampKind } from '../recipe/palettes.ts'
-import type { Colouring, Graduated } from '../recipe/recipe.ts'
 import type { AttributeValues } from '../styles-query.ts'
 import { ColourField } from './colour-field.tsx'
 import { Histogram } from './histogram.tsx'

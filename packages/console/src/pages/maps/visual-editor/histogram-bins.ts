@@ -1,5 +1,5 @@
 /** The axis and the bins of a histogram. Skewed values get a logarithmic axis. */
-import type { Distribution } from '../recipe/breaks.ts'
+import type { Distribution } from '@graticule/map/recipe'
 
 export interface Axis {
   isLogarithmic: boolean

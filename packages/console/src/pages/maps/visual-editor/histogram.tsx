@@ -1,9 +1,14 @@
 /** A histogram in the colours of the classes, with draggable breaks. */
+
+import {
+  type Distribution,
+  type Graduated,
+  graduatedClasses,
+  numberFormat,
+  type Theme,
+  tidyBreaks,
+} from '@graticule/map/recipe'
 import { type KeyboardEvent, type PointerEvent, type ReactElement, useMemo, useRef } from 'react'
-import { type Distribution, tidyBreaks } from '../recipe/breaks.ts'
-import { graduatedClasses } from '../recipe/classes.ts'
-import { numberFormat } from '../recipe/legend-items.ts'
-import type { Graduated, Theme } from '../recipe/recipe.ts'
 import { type Axis, axisOf, binsOf, roundedAt } from './histogram-bins.ts'
 import classes from './panel.module.css'
 

@@ -1,5 +1,6 @@
 /** The list of layers, topmost first, and the base map. */
 
+import { type LayerRecipe, legendItems } from '@graticule/map/recipe'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
 import { Button, IconButton } from '../../../components/button.tsx'
@@ -7,8 +8,6 @@ import { Menu } from '../../../components/menu.tsx'
 import { LegendSymbol } from '../../../map/legend.tsx'
 import { useClient } from '../../../session/session.tsx'
 import { useEditor } from '../editor-context.tsx'
-import { legendItems } from '../recipe/legend-items.ts'
-import type { LayerRecipe } from '../recipe/recipe.ts'
 import { tileDescriptionQuery } from '../styles-query.ts'
 import { AddDataset } from './add-dataset.tsx'
 import { BaseMap } from './base-map.tsx'

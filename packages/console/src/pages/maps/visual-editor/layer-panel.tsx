@@ -1,4 +1,6 @@
 /** The settings of a layer: colours first, other sections collapsed with a summary. */
+
+import { type Attribute, isComplete, type LayerRecipe, maxZoom } from '@graticule/map/recipe'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactElement, ReactNode } from 'react'
 import { ErrorNote } from '../../../components/error-note.tsx'
@@ -6,8 +8,6 @@ import { Select, Slider, TextField } from '../../../components/field.tsx'
 import { Icon } from '../../../components/icon.tsx'
 import { useClient } from '../../../session/session.tsx'
 import { useEditor } from '../editor-context.tsx'
-import { isComplete } from '../recipe/conditions.ts'
-import { type Attribute, type LayerRecipe, maxZoom } from '../recipe/recipe.ts'
 import { datasetQuery } from '../styles-query.ts'
 import { ColourPanel } from './colour-panel.tsx'
 import { FilterSection } from './filter-section.tsx'

@@ -1,8 +1,9 @@
 /** The legend of the visible layers, with texts that can be edited in place. */
+
+import { legendsOf } from '@graticule/map/recipe'
 import { type ReactElement, useMemo } from 'react'
 import { Legend } from '../../../map/legend.tsx'
 import { useEditor } from '../editor-context.tsx'
-import { legendsOf } from '../recipe/legend-items.ts'
 import classes from './visual-editor.module.css'
 
 export function MapLegend(): ReactElement | null {

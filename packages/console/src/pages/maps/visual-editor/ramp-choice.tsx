@@ -1,11 +1,10 @@
 /** Selects a colour ramp; suitable kinds come first. */
+
+import { type RampKind, type RampName, rampColours, ramps, type Theme } from '@graticule/map/recipe'
 import { type ReactElement, useState } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { Checkbox } from '../../../components/field.tsx'
 import { Popover } from '../../../components/popover.tsx'
-import { type RampKind, type RampName, ramps } from '../recipe/palettes.ts'
-import { rampColours } from '../recipe/ramp-colours.ts'
-import type { Theme } from '../recipe/recipe.ts'
 import classes from './panel.module.css'
 
 interface RampChoiceProps {

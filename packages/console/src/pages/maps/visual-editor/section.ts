@@ -1,5 +1,5 @@
 /** The props of each section of a layer's panel. */
-import type { Attribute, LayerRecipe } from '../recipe/recipe.ts'
+import type { Attribute, LayerRecipe } from '@graticule/map/recipe'
 
 export interface SectionProps {
   recipe: LayerRecipe

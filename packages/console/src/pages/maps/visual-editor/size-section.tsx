@@ -1,13 +1,11 @@
 /** The size of points or width of lines: constant, or by the values of an attribute. */
 
+import { isNumeric, numberOf, type Sizing } from '@graticule/map/recipe'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
 import { ErrorNote } from '../../../components/error-note.tsx'
 import { Select, Slider, TextField } from '../../../components/field.tsx'
 import { useClient } from '../../../session/session.tsx'
-import { isNumeric } from '../../dataset/attribute.ts'
-import { numberOf } from '../recipe/defaults.ts'
-import type { Sizing } from '../recipe/recipe.ts'
 import { valuesQuery } from '../styles-query.ts'
 import { ColourField } from './colour-field.tsx'
 import classes from './panel.module.css'

@@ -1,16 +1,25 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import {
+  type BreakMethod,
+  breakMethods,
+  type Colouring,
+  compileShapes,
+  defaultRecipe,
+  type Graduated,
+  type LayerRecipe,
+  legendsOf,
+  noRecipes,
+  operators,
+  type Recipes,
+  ramps,
+  tidyBreaks,
+} from '@graticule/map/recipe'
 import { createExpression, type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
 import fc from 'fast-check'
 import { baseStyles } from '../../../../../server/src/tenants/cartography/maps/base-styles.ts'
 import type { AttributeType } from '../../dataset/attribute.ts'
-import { type BreakMethod, breakMethods, tidyBreaks } from './breaks.ts'
-import { compileShapes } from './compile.ts'
-import { defaultRecipe } from './defaults.ts'
-import { legendsOf } from './legend-items.ts'
 import { isEditedByHand, recipesOf, themeOfStyle, tilesOf, withBase, withRecipes } from './map-style.ts'
-import { ramps } from './palettes.ts'
-import { type Colouring, type Graduated, type LayerRecipe, noRecipes, operators, type Recipes } from './recipe.ts'
 
 const bases = baseStyles().map(({ style }) => style)
 const [light, dark] = bases as [StyleSpecification, StyleSpecification]

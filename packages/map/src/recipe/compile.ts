@@ -1,5 +1,5 @@
 /** Compiles a recipe to MapLibre layers: fills with outlines, lines, circles, and labels. */
-import type { LayerSpecification } from '@maplibre/maplibre-gl-style-spec'
+import type { LayerSpecification } from 'maplibre-gl'
 import { graduatedClasses } from './classes.ts'
 import { filterOf, isEmpty } from './conditions.ts'
 import { type Categories, type Graduated, type LayerRecipe, maxZoom, type Sizing, type Theme } from './recipe.ts'

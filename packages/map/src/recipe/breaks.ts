@@ -1,5 +1,5 @@
 /** Class breaks of numeric values, by the usual cartographic methods. */
-import { ckmeans } from 'simple-statistics'
+import { naturalGroups } from './natural-groups.ts'
 
 export const breakMethods = ['natural', 'quantile', 'equal', 'pretty', 'logarithmic', 'deviation', 'manual'] as const
 export type BreakMethod = (typeof breakMethods)[number]
@@ -89,18 +89,13 @@ const methods: Record<Exclude<BreakMethod, 'manual'>, (classes: number, distribu
 /** 1 … classes - 1 */
 const inner = (classes: number): number[] => Array.from({ length: classes - 1 }, (_, index) => index + 1)
 
-/**
- * Natural breaks: optimal one-dimensional k-means. With repeated values ckmeans returns equal neighbouring classes, so the
- * number of classes is limited to that of distinct values; classes that are still equal are merged later.
- */
+/** The number of classes is limited to that of distinct values. */
 function naturalBreaks(classes: number, { values }: Distribution): number[] {
   const distinct = new Set(values).size
   if (distinct < 2) return []
-  const groups = ckmeans([...values], Math.min(classes, distinct))
-  return groups.slice(1).map((group, index) => {
-    const [first = Number.NaN] = group
-    const last = groups[index]?.at(-1) ?? first
-    // A break between two clusters, rounded if a shorter number lies there.
+  return naturalGroups(values, Math.min(classes, distinct)).map((start) => {
+    const [last = Number.NaN, first = Number.NaN] = values.slice(start - 1, start + 1)
+    // A break between two groups, rounded if a shorter number lies there. Equal values may be divided: such breaks are merged later.
     return first > last ? roundestBetween(last, first) : first
   })
 }

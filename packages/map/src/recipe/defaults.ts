@@ -1,7 +1,6 @@
 /** The default recipe of a layer, by geometry, attribute type and values. */
 
 import type { AttributeStatistics, Dataset } from '@graticule/client'
-import { isNumeric } from '../../dataset/attribute.ts'
 import { type BreakMethod, computeBreaks, type Distribution } from './breaks.ts'
 import { colouredCategories } from './classes.ts'
 import type { RampName } from './palettes.ts'
@@ -9,6 +8,7 @@ import {
   type Attribute,
   type Categories,
   type Graduated,
+  isNumeric,
   type LayerGeometryKind,
   type LayerRecipe,
   maxZoom,

@@ -1,6 +1,7 @@
 /** Compiles the conditions of a layer's filter to a MapLibre expression. */
-import { isNumeric } from '../../dataset/attribute.ts'
+
 import type { LayerCondition, Operator } from './recipe.ts'
+import { isNumeric } from './recipe.ts'
 
 type Expression = [string, ...unknown[]]
 

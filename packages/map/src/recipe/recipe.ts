@@ -3,13 +3,14 @@
  * in the style's `metadata`, so that they can be edited again.
  */
 import type { Dataset } from '@graticule/client'
-import type { AttributeType } from '../../dataset/attribute.ts'
+import type { Theme } from '../theme.ts'
 import type { BreakMethod } from './breaks.ts'
 import type { RampName } from './palettes.ts'
 
 export type Attribute = Dataset['attributes'][number]
 export type LayerGeometryKind = 'point' | 'line' | 'area' | 'mixed'
-export type Theme = 'light' | 'dark'
+export type AttributeType = Attribute['type']
+export type { Theme }
 
 export interface OneColour {
   kind: 'one'
@@ -110,3 +111,6 @@ export const noRecipes: Recipes = { version: 1, baseId: null, isBaseHidden: fals
 
 /** Whether colours depend on an attribute. */
 export const isByValue = (colouring: Colouring): colouring is Categories | Graduated => colouring.kind !== 'one'
+
+/** Large integers and decimals are strings in answers, so `typeof` does not tell. */
+export const isNumeric = (type: AttributeType): boolean => type === 'integer' || type === 'number'
