@@ -20,8 +20,10 @@ const palettes = {
   dark: { colour: '#4dabf7', selected: '#ffa94d', edge: '#10141a', text: '#10141a' },
 }
 
+export const selectedColour = (theme: Theme): string => palettes[theme].selected
+
 const isA = (type: string) => ['match', ['geometry-type'], [type, `Multi${type}`], true, false]
-const ifSelected = (then: unknown, otherwise: unknown) => [
+export const ifSelected = (then: unknown, otherwise: unknown) => [
   'case',
   ['boolean', ['feature-state', 'selected'], false],
   then,
@@ -76,6 +78,23 @@ function layersByGeometry(theme: Theme, isClustered: boolean) {
       },
     },
   ]
+}
+
+/** Circles and counts of clusters above other layers, which are drawn for single points. */
+export function withClusters(
+  layers: readonly SourceLayer[],
+  { id, cluster = false }: { id: string; cluster?: boolean | undefined },
+  theme: Theme,
+  style: StyleSpecification,
+): SourceLayer[] {
+  if (!cluster) return [...layers]
+  const isSingle = ['!', ['has', 'point_count']]
+  const single = layers.map(({ filter, ...layer }) => ({
+    ...layer,
+    filter: filter ? ['all', isSingle, filter] : isSingle,
+  }))
+  const clusters = clusterLayers(theme, style).map((layer) => ({ ...layer, id: `${id}-${layer.id}` }))
+  return [...single, ...clusters] as unknown as SourceLayer[]
 }
 
 function clusterLayers(theme: Theme, style: StyleSpecification): Draft[] {

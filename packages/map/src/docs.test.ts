@@ -102,7 +102,14 @@ test('map.html of docs/map.md shows the cities without a bundler', async () => {
   pages.set('/unpkg/@graticule/client@0.1/dist/client.js', await bundle(join(root, 'packages/client/src/client.ts')))
   pages.set('/unpkg/@graticule/map@0.1/dist/map.js', await bundle(join(root, 'packages/map/src/map.ts')))
   pages.set('/map.html', filled(file('map.html')))
-  await seeCities('/map.html', 'docs-html')
+  const page = await browser.open(`http://127.0.0.1:${(site.address() as AddressInfo).port}/map.html`)
+  // The legend comes with the layers.
+  await page.locator('.graticule-legend li').nth(4).waitFor()
+  assert.match(String(await page.locator('.graticule-legend').textContent()), /^Cities.*\d – \d.*≥ \d/)
+  await page.waitForLoadState('networkidle')
+  await screenshot(page, 'docs-html')
+  assert.deepEqual(page.faults, [])
+  await page.close()
 })
 
 const built = ['main.ts', 'app.tsx']

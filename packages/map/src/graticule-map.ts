@@ -1,19 +1,23 @@
 /// <reference lib="dom" />
 /** A MapLibre map with a style and data of a Graticule server. */
 import { Map as MapLibreMap, type MapOptions, type StyleSpecification } from 'maplibre-gl'
-import { handleClicks } from './clicks.ts'
 import type { DataSource } from './data-source.ts'
-import { followStyle, type StyleFollower } from './follow-style.ts'
-import { isId, type MapClient, transformFor, withoutKeys } from './map-client.ts'
+import type { StyleFollower } from './follow-style.ts'
+import { beginLater } from './later.ts'
+import type { Legend, LegendOptions } from './legend.ts'
+import { isId, isName, type MapClient, transformFor, withoutKeys } from './map-client.ts'
+import { handlePointer } from './pointer.ts'
 import { type PopupFunction, Popups } from './popups.ts'
+import type { RecipeLegend } from './recipe/legend-items.ts'
 import { createState, type State } from './state.ts'
 import { type Theme, themeOf } from './theme.ts'
+import { Tooltip } from './tooltips.ts'
 import { typedEvents } from './typed-events.ts'
 
 export interface GraticuleMapOptions extends Omit<MapOptions, 'style' | 'transformRequest'> {
   /** Made by `createClient` of `@graticule/client`. */
   client: MapClient
-  /** The id of a style on the server, the URL of a style, or a style object. */
+  /** The id or name of a style on the server, the URL of a style, or a style object. */
   style: string | StyleSpecification
   /** The application state that `selectionState` and `selectionFeatureState` are paths in. @defaultValue a new state */
   state?: State | undefined
@@ -30,6 +34,8 @@ export interface GraticuleMapEvents {
   sourceerror: { readonly source: DataSource; readonly error: Error }
   /** Another part of the map failed, such as its style. Logged to the console unless the event's default is prevented. */
   error: { readonly error: Error }
+  /** What the legend says has changed. */
+  legendchange: null
   /**
    * A source of the style, or a data source, is no longer live: its dataset cannot be followed, is gone, or may not be read. It goes
    * on showing what it has.
@@ -47,10 +53,15 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
   readonly state: State
   /** @internal */
   readonly popups: Popups
+  /** @internal */
+  readonly tooltip: Tooltip
   readonly #theme: Theme | undefined
   readonly #sources = new Map<string, DataSource>()
   #styleError: Error | undefined
+  /** The name of the style that is being looked up. */
+  #styleName: string | undefined
   #follower: StyleFollower | undefined
+  #stopFollowing: (() => void) | undefined
 
   constructor(options: GraticuleMapOptions) {
     super()
@@ -59,14 +70,17 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     this.client = client
     this.state = state ?? createState()
     this.#theme = theme
+    const isNamed = typeof style === 'string' && isName(style)
     this.gl = new MapLibreMap({
       ...rest,
-      style: this.#addressOf(style),
+      ...(!isNamed && { style: this.#addressOf(style) }),
       transformRequest: transformFor(client, transformRequest),
     } as MapOptions)
     this.popups = new Popups(this.gl)
-    handleClicks(this.gl, () => [...this.#sources.values()])
+    this.tooltip = new Tooltip(this.gl)
+    handlePointer(this.gl, () => [...this.#sources.values()])
     this.#listen()
+    if (isNamed) void this.#setNamedStyle(style)
     this.setLive(live)
   }
 
@@ -90,15 +104,24 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
   /** Replaces the style. Data sources and their selections stay. */
   setStyle(style: string | StyleSpecification): void {
     this.#styleError = undefined
-    this.gl.setStyle(this.#addressOf(style))
+    this.#styleName = undefined
+    if (typeof style === 'string' && isName(style)) void this.#setNamedStyle(style)
+    else this.gl.setStyle(this.#addressOf(style))
   }
 
   /** Follows the datasets of the style's sources, or ends that. Data sources have an option of their own. */
   setLive(live: boolean): void {
-    if (live === (this.#follower !== undefined)) return
-    this.#follower?.end()
-    this.#follower = live ? this.#followStyle() : undefined
-    this.whenStyled(({ sources }) => this.#follower?.checkAll(Object.keys(sources)))
+    if (live === (this.#stopFollowing !== undefined)) return
+    this.#stopFollowing?.()
+    this.#stopFollowing = live ? this.#followStyle() : undefined
+  }
+
+  /** Adds a legend of the data sources that are coloured or sized by values. Removed by `map.gl.removeControl`. */
+  async legend(options: LegendOptions = {}): Promise<Legend> {
+    const { Legend: Control } = await import('./legend.ts')
+    const control = new Control(this, options)
+    this.gl.addControl(control, options.position ?? 'bottom-left')
+    return control
   }
 
   /** Registers a popup under an id, for `selectionPopup`. */
@@ -115,6 +138,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     for (const source of [...this.#sources.values()]) source.remove()
     this.setLive(false)
     this.popups.close()
+    this.tooltip.hide()
     this.gl.remove()
   }
 
@@ -123,19 +147,34 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     if (this.#sources.has(source.id))
       throw new TypeError(`DataSource: id "${source.id}" is taken by another source of this map.`)
     this.#sources.set(source.id, source)
-    this.whenStyled((style, theme) => source.attach(style, theme))
+    this.whenStyled(() => source.attach())
   }
 
   /** @internal */
   delete(source: DataSource): void {
     this.popups.close(source)
     if (this.#sources.get(source.id) === source) this.#sources.delete(source.id)
+    this.tellLegend()
   }
 
   /** @internal Runs `work` if a style is loaded. Otherwise the sources are attached when it is. */
   whenStyled(work: (style: StyleSpecification, theme: Theme) => void): void {
     const style = this.gl.getStyle()
     if (style) work(style, this.#theme ?? themeOf(style))
+  }
+
+  /** @internal Of the visible sources that have one, the topmost first. */
+  legends(locale?: string): RecipeLegend[] {
+    const found: RecipeLegend[] = []
+    this.whenStyled((_, theme) => {
+      for (const source of this.#sources.values()) found.unshift(...[source.legend(theme, locale) ?? []].flat())
+    })
+    return found
+  }
+
+  /** @internal */
+  tellLegend(): void {
+    this.dispatchEvent(new CustomEvent('legendchange', { detail: null }))
   }
 
   /** @internal */
@@ -158,19 +197,46 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     source?.fail(cause)
   }
 
-  #followStyle(): StyleFollower {
-    return followStyle({
+  /** Returns a function that ends it. */
+  #followStyle(): () => void {
+    const map = {
       gl: this.gl,
       client: this.client,
-      isOwned: (id) => this.#sources.has(id),
-      failed: (id, cause) => this.#fail(errorOf(cause, `Source "${id}": `)),
-      ended: (id, cause) => this.endLive(id, cause),
-    })
+      isOwned: (id: string) => this.#sources.has(id),
+      failed: (id: string, cause: unknown) => this.#fail(errorOf(cause, `Source "${id}": `)),
+      ended: (id: string, cause: unknown) => this.endLive(id, cause),
+    }
+    const begin = (follower: StyleFollower) => {
+      this.#follower = follower
+      this.whenStyled(({ sources }) => follower.checkAll(Object.keys(sources)))
+      return () => {
+        this.#follower = undefined
+        follower.end()
+      }
+    }
+    const load = import('./follow-style.ts').then(
+      ({ followStyle }) =>
+        () =>
+          begin(followStyle(map)),
+    )
+    return beginLater(load, (error) => this.#fail(errorOf(error)))
   }
 
   #fail(error: Error): void {
     if (this.dispatchEvent(new CustomEvent('error', { detail: { error }, cancelable: true })))
       console.error(error.message)
+  }
+
+  async #setNamedStyle(name: string): Promise<void> {
+    this.#styleName = name
+    try {
+      const { idOfName } = await import('./named-records.ts')
+      const id = await idOfName(this.client, 'style', name)
+      if (this.#styleName === name) this.gl.setStyle(this.client.maps.url(id))
+    } catch (error) {
+      // As if MapLibre had not found it: `ready` rejects, and the event says why.
+      if (this.#styleName === name) this.gl.fire('error', { error })
+    }
   }
 
   #addressOf(style: string | StyleSpecification): string | StyleSpecification {
@@ -180,8 +246,8 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
   #listen(): void {
     const { gl } = this
     gl.on('style.load', () =>
-      this.whenStyled((style, theme) => {
-        for (const source of this.#sources.values()) source.attach(style, theme)
+      this.whenStyled((style) => {
+        for (const source of this.#sources.values()) source.attach()
         this.#follower?.checkAll(Object.keys(style.sources))
       }),
     )

@@ -1,13 +1,39 @@
-/** Looks up the properties of features that the browser has already loaded, by their id as text. */
+/** Looks up the properties of features by their id as text: those that the browser has already loaded, and others. */
 
 import type { FilterSpecification, Map as MapLibreMap } from 'maplibre-gl'
+import type { DataSource } from './data-source.ts'
 import type { FeatureCollection } from './geojson.ts'
 import type { FeatureId, Properties } from './selection.ts'
+import { holdsFeatures, queryFeatures, type SourceData } from './source-data.ts'
 
 type Identified = { id?: string | number | undefined; properties: Properties | null }
 
+/** Of features that the browser has already loaded; `held` are those of a dataset or a collection. */
+export function loadedProperties(
+  { id, map, options: { featureId }, sourceLayer }: DataSource,
+  data: SourceData,
+  held: FeatureCollection,
+  ids: readonly FeatureId[],
+): ReadonlyMap<string, Properties> {
+  if (holdsFeatures(data)) return propertiesInCollection(held, ids, featureId)
+  return propertiesInTiles(map.gl, { id, featureId, sourceLayer }, ids)
+}
+
+/** By a query of the dataset. Otherwise properties come with the tiles or the file. */
+export async function fetchedProperties(
+  { map, options: { featureId, apiKey } }: DataSource,
+  data: SourceData,
+  ids: readonly FeatureId[],
+): Promise<ReadonlyMap<string, Properties>> {
+  if (!('datasetId' in data) || data.datasetId === undefined) return new Map()
+  // The primary key of tables that uploads make is `id`.
+  const filter = { [featureId ?? 'id']: { $in: ids } }
+  const answer = await queryFeatures(map.client, data.datasetId, { filter, limit: ids.length }, { apiKey })
+  return propertiesInCollection(answer, ids, featureId)
+}
+
 /** Searches a collection, which also has the points that are clustered on the map. */
-export function propertiesInCollection(
+function propertiesInCollection(
   { features }: FeatureCollection,
   ids: readonly FeatureId[],
   featureId: string | undefined,
@@ -16,7 +42,7 @@ export function propertiesInCollection(
 }
 
 /** Searches the tiles that the map has loaded, visible or not. */
-export function propertiesInTiles(
+function propertiesInTiles(
   gl: MapLibreMap,
   { id, sourceLayer, featureId }: { id: string; sourceLayer?: string | undefined; featureId?: string | undefined },
   ids: readonly FeatureId[],

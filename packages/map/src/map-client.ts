@@ -1,26 +1,36 @@
 /// <reference lib="dom" />
 /** The part of `@graticule/client` that maps use, and the rules for which URLs get credentials. */
-import type { ChangeStream } from '@graticule/client'
+import type { AttributeStatistics, ChangeStream, Dataset } from '@graticule/client'
+import type { FilterParams } from './source-filter.ts'
 
-type AddressParams = { apiKey?: string; limit?: number }
+type AddressParams = FilterParams & { apiKey?: string; limit?: number }
+type ListParams = { filter?: Record<string, unknown>; limit?: number; apiKey?: string }
 
 export interface MapClient {
   /** The server's URL, without a trailing slash. */
   readonly url: string
   transformRequest(url: string, resourceType?: string): { url: string; headers?: Record<string, string> }
+  readonly styles: { list(params: ListParams): Promise<readonly { id: string; name: string }[]> }
   readonly maps: { url(styleId: string, params?: AddressParams): string }
   readonly tiles: {
     url(id: string, params?: AddressParams): string
     describe(
       id: string,
-      params: { 'tile-version'?: string; apiKey?: string | undefined; signal?: AbortSignal },
+      params: FilterParams & { 'tile-version'?: string; apiKey?: string | undefined; signal?: AbortSignal },
     ): Promise<DescribedTiles>
   }
   readonly datasets: {
+    list(params: ListParams): Promise<readonly { id: string; name: string }[]>
+    get(id: string, params: { apiKey?: string }): Promise<Pick<Dataset, 'id' | 'name' | 'attributes'>>
+    statistics(
+      id: string,
+      attribute: string,
+      params: { quantiles: number; apiKey?: string },
+    ): Promise<AttributeStatistics>
     changeStream(id: string, params: { apiKey?: string | undefined }): ChangeStream
     query(
       id: string,
-      query: { where?: Record<string, unknown>; limit?: number },
+      query: { where?: Readonly<Record<string, unknown>>; limit?: number },
       params: { format: 'geojson'; apiKey?: string; signal?: AbortSignal },
     ): Promise<unknown>
   }
@@ -29,6 +39,7 @@ export interface MapClient {
 /** The parts of TileJSON that maps read. */
 export interface DescribedTiles {
   readonly tiles?: string[]
+  readonly bounds?: [number, number, number, number]
   /** The dataset that the tiles are made from, and the newest change of it that they have. */
   readonly dataset?: { readonly id: string; readonly lastChange?: string }
 }
@@ -36,6 +47,14 @@ export interface DescribedTiles {
 type RequestTransform = (url: string, resourceType?: string) => { url: string; headers?: Record<string, string> }
 
 const keyParameter = 'api-key'
+
+const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+/** Tiles of the server that are no record. */
+const ownIds: readonly string[] = ['basemap']
+
+/** Whether the text is a name that must be looked up. Addresses have a slash, dot, colon or brace. */
+export const isName = (text: string): boolean =>
+  !uuid.test(text) && !ownIds.includes(text) && text.trim() !== '' && !/[/:.{}?#]/.test(text)
 
 /** Ids of styles and datasets have no dot, slash or colon; every URL has at least one. */
 export const isId = (text: string): boolean => /^[\w-]+$/.test(text)

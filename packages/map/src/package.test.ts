@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { bundle } from '../testing/browser.ts'
+import { bundledAtOnce } from '../testing/browser.ts'
 
 // Vite leaves the white space of libraries in: applications ship less.
 const limit = 15_000
@@ -11,7 +11,7 @@ const entries = { map: 'map.ts', react: 'react/react.ts' }
 for (const [name, file] of Object.entries(entries))
   test(`the entry ${name} is at most 15 kB compressed, without MapLibre and React`, async () => {
     const external = ['maplibre-gl', 'react']
-    const code = await bundle(resolve(import.meta.dirname, file), external, true)
+    const code = await bundledAtOnce(resolve(import.meta.dirname, file), external)
     const bytes = gzipSync(code, { level: 9 }).length
     assert.match(code, /from\s*["']maplibre-gl["']/)
     assert.ok(bytes <= limit, `${bytes} bytes`)

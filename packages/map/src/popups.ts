@@ -49,12 +49,8 @@ export class Popups {
     const content = await show({ ...context, close: () => turn === this.#turn && this.close() })
     // A later click has opened another popup, or there is no content.
     if (turn !== this.#turn || content === null || content === undefined) return
-    const { text, element, html, ...options } = descriptionOf(content)
     const offset = context.feature.geometry.type === 'Point' ? pointOffset : 0
-    const opened = new Popup({ offset, ...options }).setLngLat(placeOf(context))
-    if (element) opened.setDOMContent(element)
-    else if (text === undefined) opened.setHTML(html ?? '')
-    else opened.setText(text)
+    const opened = fillPopup(content, { offset }).setLngLat(placeOf(context))
     this.#open = { popup: opened.addTo(this.#gl), source: context.source }
   }
 
@@ -74,6 +70,14 @@ export class Popups {
     const hint = nearest ? ` Did you mean "${nearest}"?` : ''
     throw new Error(`selectionPopup: no popup "${id}" is registered.${hint} Registered: ${names.join(', ')}.`)
   }
+}
+
+/** A popup with the content. What a description says comes before `options`. */
+export function fillPopup(content: NonNullable<PopupContent>, options: PopupOptions): Popup {
+  const { text, element, html, ...own } = descriptionOf(content)
+  const popup = new Popup({ ...options, ...own })
+  if (element) return popup.setDOMContent(element)
+  return text === undefined ? popup.setHTML(html ?? '') : popup.setText(text)
 }
 
 function descriptionOf(content: string | Node | PopupDescription): PopupDescription {

@@ -33,6 +33,18 @@ test('every option of the table is taken as it is described', () => {
     { live: true },
     { live: true, cluster: true },
     { live: false, src: collection },
+    {
+      src: 'World cities',
+      filter: 'population > 1000',
+      visible: false,
+      opacity: 0.5,
+      beforeId: 'labels',
+      title: 'Cities',
+    },
+    { svcMap: undefined, map: good.svcMap, filter: { name: 'Oslo' }, colorBy: 'kind', sizeBy: { attribute: 'people' } },
+    { heat: true },
+    { heat: { weight: 'people', radius: 9 }, tooltip: 'name', popup: { title: 'name', fields: ['people'] } },
+    { colorBy: { attribute: 'people', method: 'quantile', classes: 7, palette: 'Blues', reverse: true } },
   ]
   for (const options of given) assert.equal(problemOf(options), '', JSON.stringify(options))
 })
@@ -44,9 +56,9 @@ test('a bad value is refused by the name of its option, with what is allowed', (
     [{ svcMap: null }, /^DataSource: svcMap must be a GraticuleMap, not null\.$/],
     [
       { src: { type: 'Feature' } },
-      /^DataSource: src must be the id of a dataset, an address or a GeoJSON FeatureCollection, not an object\.$/,
+      /^DataSource: src must be the id or name of a dataset, an address or a GeoJSON FeatureCollection, not an object\.$/,
     ],
-    [{ src: 'two words' }, /^DataSource: src must be /],
+    [{ src: 'http:// two words' }, /^DataSource: src must be /],
     [{ type: 'raster' }, /^DataSource: type must be "vector" or "geojson", not "raster"\.$/],
     [{ apiKey: 5 }, /^DataSource: apiKey must be /],
     [{ cluster: 'yes' }, /^DataSource: cluster must be true or false, not "yes"\.$/],
@@ -66,6 +78,13 @@ test('a bad value is refused by the name of its option, with what is allowed', (
     [{ selectionFeatureState: '' }, /^DataSource: selectionFeatureState must be /],
     [{ selectionPopup: 3 }, /^DataSource: selectionPopup must be the id of a registered popup or a function, not 3\.$/],
     [{ layers: {} }, /^DataSource: layers must be /],
+    [{ opacity: 2 }, /^DataSource: opacity must be a number from 0 to 1, not 2\.$/],
+    [
+      { colorBy: { colour: 'people' } },
+      /^DataSource: colorBy must be an attribute, or an object with attribute, kind, /,
+    ],
+    [{ filter: [] }, /^DataSource: filter must be conditions, or CQL2, not an array\.$/],
+    [{ svcMap: undefined }, /^DataSource: svcMap must be a GraticuleMap, not undefined\.$/],
   ]
   for (const [options, message] of refused) assert.match(problemOf(options), message)
 })
@@ -78,7 +97,7 @@ test('a misspelt option is refused with the nearest name', () => {
   assert.match(problemOf({ selectonMode: 'single' }), /Did you mean "selectionMode"\?/)
   assert.match(
     problemOf({ colour: 'red' }),
-    /^DataSource: "colour" is not an option\. Allowed: id, svcMap, src, type, /,
+    /^DataSource: "colour" is not an option\. Allowed: id, svcMap, map, src, type, /,
   )
 })
 
@@ -88,6 +107,10 @@ test('options that contradict each other are refused', () => {
     [{ type: 'vector', cluster: true }, /^DataSource: cluster is for GeoJSON sources only/],
     [{ type: 'geojson', sourceLayer: 'geometry' }, /^DataSource: sourceLayer is for vector sources only/],
     [{ src: collection, limit: 5 }, /^DataSource: limit is only for a src that is the id of a dataset/],
+    [{ src: collection, filter: { a: 1 } }, /^DataSource: filter is only for a src that is the id of a dataset/],
+    [{ layers: [], colorBy: 'a' }, /^DataSource: colorBy has no effect on layers of your own/],
+    [{ cluster: true, heat: true }, /^DataSource: cluster cannot be used with heat/],
+    [{ popup: { title: 'a' }, selectionPopup: 'city' }, /^DataSource: popup cannot be used with selectionPopup/],
     [{ selectionState: 'ui.city' }, /^DataSource: selectionState needs a selectionMode/],
     [{ selectionMode: 'none', selectionClear: true }, /^DataSource: selectionClear needs a selectionMode/],
   ]

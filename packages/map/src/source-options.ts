@@ -2,21 +2,26 @@
 /** The options of a data source, and their validation. */
 
 import type { LayersOption } from './default-layers.ts'
+import type { FieldsContent } from './fields.ts'
 import type { FeatureCollection } from './geojson.ts'
 import type { GraticuleMap } from './graticule-map.ts'
-import { isId } from './map-client.ts'
+import type { LookOptions } from './look.ts'
+import { isId, isName } from './map-client.ts'
 import { nearestName } from './nearest-name.ts'
 import type { PopupFunction } from './popups.ts'
+import type { SourceFilter } from './source-filter.ts'
 import { tileSourceOf } from './tile-address.ts'
 
 export type SelectionMode = 'none' | 'single' | 'multi'
 
-export interface DataSourceOptions {
+export interface DataSourceOptions extends LookOptions {
   /** The id of the data source; also that of the MapLibre source. */
   id: string
   /** The map that it belongs to. */
-  svcMap: GraticuleMap
-  /** The id of a dataset or a tile source, a URL, or a GeoJSON FeatureCollection. */
+  svcMap?: GraticuleMap | undefined
+  /** The same as `svcMap`. */
+  map?: GraticuleMap | undefined
+  /** The id or name of a dataset, the id of a tile source, a URL, or a GeoJSON FeatureCollection. */
   src: string | FeatureCollection
   /** @defaultValue `geojson` for collections, clusters and URLs without `{z}` or `/tiles/`; otherwise `vector` */
   type?: 'vector' | 'geojson' | undefined
@@ -46,6 +51,20 @@ export interface DataSourceOptions {
   selectionFeatureState?: string | undefined
   /** The popup of a clicked feature: the id of a registered popup, or a function that returns the content. */
   selectionPopup?: string | PopupFunction | undefined
+  /** The popup of a clicked feature by declaration, or a function that returns its content. */
+  popup?: FieldsContent | PopupFunction | undefined
+  /** Shown beside the pointer: a property, a declaration as for `popup`, or a function. */
+  tooltip?: string | FieldsContent | PopupFunction | undefined
+  /** Only the rows of the dataset for which it holds. */
+  filter?: SourceFilter | undefined
+  /** The heading in the legend. @defaultValue the name of the dataset */
+  title?: string | undefined
+  /** @defaultValue true */
+  visible?: boolean | undefined
+  /** From 0 to 1, times that of the layers. @defaultValue 1 */
+  opacity?: number | undefined
+  /** The layer of the style that the layers lie below. @defaultValue above all */
+  beforeId?: string | undefined
   /** Replaces the default layers; `source` and `source-layer` are filled in. */
   layers?: LayersOption | undefined
 }
@@ -66,11 +85,34 @@ const number = (allowed: string, accepts: (value: number) => boolean): Rule => [
   (value) => typeof value === 'number' && Number.isFinite(value) && accepts(value),
 ]
 
+/** An object with no other members. */
+const members = (...names: string[]): Rule => [
+  `an object with ${names.join(', ')}`,
+  (value) => isObject(value) && Object.keys(value).every((name) => names.includes(name)),
+]
+const either = (...rules: Rule[]): Rule => [
+  rules.map(([allowed]) => allowed).join(', or '),
+  (value) => rules.some(([, accepts]) => accepts(value)),
+]
+const byAttribute = (...others: string[]): Rule => {
+  const [allowed, accepts] = members('attribute', ...others)
+  return either(
+    ['an attribute', text[1]],
+    [allowed, (value) => accepts(value) && text[1]((value as { attribute?: unknown }).attribute)],
+  )
+}
+const content: Rule = either(members('title', 'fields', 'locale'), [
+  'a function',
+  (value) => typeof value === 'function',
+])
+const map: Rule = ['a GraticuleMap', (value) => isObject(value) && 'gl' in value && 'client' in value]
+
 const rules: Record<keyof DataSourceOptions, Rule> = {
   id: text,
-  svcMap: ['a GraticuleMap', (value) => isObject(value) && 'gl' in value && 'client' in value],
+  svcMap: map,
+  map,
   src: [
-    'the id of a dataset, an address or a GeoJSON FeatureCollection',
+    'the id or name of a dataset, an address or a GeoJSON FeatureCollection',
     (value) => isAddress(value) || isCollection(value),
   ],
   type: oneOf('vector', 'geojson'),
@@ -90,18 +132,30 @@ const rules: Record<keyof DataSourceOptions, Rule> = {
     'the id of a registered popup or a function',
     (value) => typeof value === 'function' || text[1](value),
   ],
+  popup: content,
+  tooltip: either(['a property', text[1]], content),
+  filter: ['conditions, or CQL2', (value) => text[1](value) || (isObject(value) && !Array.isArray(value))],
+  title: text,
+  visible: flag,
+  opacity: number('a number from 0 to 1', (value) => value >= 0 && value <= 1),
+  beforeId: text,
+  colorBy: byAttribute('kind', 'method', 'classes', 'breaks', 'palette', 'reverse', 'colors'),
+  sizeBy: byAttribute('range'),
+  heat: either(flag, members('weight', 'radius', 'palette')),
   layers: [
     'an array of layers or a function that returns one',
     (value) => typeof value === 'function' || Array.isArray(value),
   ],
 }
 const names = Object.keys(rules) as (keyof DataSourceOptions)[]
-const required: readonly string[] = ['id', 'svcMap', 'src']
+const required: readonly string[] = ['id', 'src']
 
 /** Throws a TypeError that names the option, what is allowed, and for a misspelt name the nearest one. */
 export function checkSourceOptions(options: DataSourceOptions): void {
   if (!isObject(options)) throw new TypeError('DataSource: the options must be an object.')
   for (const name of Object.keys(options)) if (!Object.hasOwn(rules, name)) throw new TypeError(unknownOption(name))
+  if (options.svcMap === undefined && options.map === undefined)
+    throw refusal('svcMap', `must be ${map[0]}, not undefined.`)
   for (const name of names) {
     const [allowed, accepts] = rules[name]
     const value = options[name]
@@ -115,7 +169,7 @@ export function checkSourceOptions(options: DataSourceOptions): void {
 function checkTogether(options: DataSourceOptions): void {
   const { src, selectionMode = 'none' } = options
   const isVector = typeOf(options) === 'vector'
-  const isDataset = typeof src === 'string' && isId(src)
+  const isDataset = typeof src === 'string' && (isId(src) || isName(src))
   const refuse = (isMistaken: boolean, problem: string, ...names: (keyof DataSourceOptions)[]) => {
     const option = isMistaken && names.find((name) => options[name] !== undefined && options[name] !== false)
     if (option) throw refusal(option, problem)
@@ -125,19 +179,31 @@ function checkTogether(options: DataSourceOptions): void {
   const forGeojson = 'is for GeoJSON sources only. Leave it out, or set type to "geojson".'
   refuse(isVector, forGeojson, 'cluster', 'clusterMaxZoom', 'clusterRadius')
   refuse(!isDataset, 'is only for a src that is the id of a dataset.', 'limit')
+  refuse(options.selectionPopup !== undefined, 'cannot be used with selectionPopup. Leave one of them out.', 'popup')
+  refuse(
+    options.layers !== undefined,
+    'has no effect on layers of your own. Leave one out.',
+    'colorBy',
+    'sizeBy',
+    'heat',
+  )
+  refuse(Boolean(options.heat), 'cannot be used with heat. Leave one of them out.', 'cluster')
   const forTiles = 'is only for a src that is the id of a dataset or a tile source, or the address of its tiles.'
-  refuse(options.live === true && !isDataset && !(isVector && isTileAddress(options)), forTiles, 'live')
+  const needsDataset = options.live === true || options.filter !== undefined
+  refuse(needsDataset && !isDataset && !(isVector && isTileAddress(options)), forTiles, 'live', 'filter')
   const forSelections = 'needs a selectionMode of "single" or "multi".'
   refuse(selectionMode === 'none', forSelections, 'selectionState', 'selectionFeatureState', 'selectionClear')
 }
 
-const isTileAddress = ({ svcMap: { client }, src }: DataSourceOptions): boolean =>
-  typeof src === 'string' && tileSourceOf(client, src) !== undefined
+const isTileAddress = (options: DataSourceOptions): boolean =>
+  typeof options.src === 'string' && tileSourceOf(mapOf(options).client, options.src) !== undefined
+
+export const mapOf = ({ svcMap, map }: DataSourceOptions): GraticuleMap => (svcMap ?? map) as GraticuleMap
 
 export function typeOf({ src, type, cluster }: DataSourceOptions): 'vector' | 'geojson' {
   if (type) return type
   if (typeof src !== 'string' || cluster) return 'geojson'
-  return isId(src) || src.includes('{z}') || src.includes('/tiles/') ? 'vector' : 'geojson'
+  return isId(src) || isName(src) || src.includes('{z}') || src.includes('/tiles/') ? 'vector' : 'geojson'
 }
 
 export const refusal = (name: string, problem: string): TypeError => new TypeError(`DataSource: ${name} ${problem}`)
@@ -158,7 +224,8 @@ function shown(value: unknown): string {
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const isAddress = (value: unknown): boolean =>
-  typeof value === 'string' && (isId(value) || (URL.canParse(value, 'http://localhost') && !/\s/.test(value)))
+  typeof value === 'string' &&
+  (isId(value) || isName(value) || (URL.canParse(value, 'http://localhost') && !/\s/.test(value)))
 
 export const isCollection = (value: unknown): value is FeatureCollection =>
   isObject(value) &&

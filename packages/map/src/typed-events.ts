@@ -1,6 +1,8 @@
 /// <reference lib="dom" />
 /** An EventTarget whose events are named and typed by a record from name to `detail`. */
 export interface TypedEvents<Details> extends EventTarget {
+  /** @internal The types of events that somebody has asked for. */
+  readonly listenedTo: ReadonlySet<string>
   addEventListener<Name extends keyof Details & string>(
     type: Name,
     listener: (event: CustomEvent<Details[Name]>) => void,
@@ -23,4 +25,13 @@ export interface TypedEvents<Details> extends EventTarget {
   ): void
 }
 
-export const typedEvents = <Details>() => EventTarget as new () => TypedEvents<Details>
+class NotingTarget extends EventTarget {
+  readonly listenedTo = new Set<string>()
+
+  override addEventListener(...[type, listener, options]: Parameters<EventTarget['addEventListener']>): void {
+    this.listenedTo.add(type)
+    super.addEventListener(type, listener, options)
+  }
+}
+
+export const typedEvents = <Details>() => NotingTarget as unknown as new () => TypedEvents<Details>

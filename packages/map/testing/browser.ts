@@ -51,8 +51,21 @@ export async function startBrowser() {
   }
 }
 
-/** A module with all that it imports but MapLibre, as one text. */
-export async function bundle(entry: string, external: string[] = ['maplibre-gl'], minify = false): Promise<string> {
+/** A module with all that it imports but MapLibre, as one text; also what it would load later. */
+export async function bundle(entry: string): Promise<string> {
+  const [chunk] = await chunksOf(entry, ['maplibre-gl'], { isWhole: true, minify: false })
+  return chunk?.code ?? ''
+}
+
+/** What a page loads to run the module, and not what it may load later, minified. */
+export async function bundledAtOnce(entry: string, external: string[]): Promise<string> {
+  const chunks = await chunksOf(entry, external, { isWhole: false, minify: true })
+  const needed = new Set(chunks.filter(({ isEntry }) => isEntry))
+  for (const chunk of needed) for (const other of chunks) if (chunk.imports.includes(other.fileName)) needed.add(other)
+  return Array.from(needed, ({ code }) => code).join('')
+}
+
+async function chunksOf(entry: string, external: string[], { isWhole, minify }: { isWhole: boolean; minify: boolean }) {
   const result = await build({
     configFile: false,
     logLevel: 'error',
@@ -60,11 +73,16 @@ export async function bundle(entry: string, external: string[] = ['maplibre-gl']
     resolve: { conditions: ['graticule-source', 'module', 'browser', 'development'] },
     // React mounts twice in StrictMode only in development.
     define: { 'process.env.NODE_ENV': '"development"' },
-    build: { write: false, minify, target: 'es2022', lib: { entry, formats: ['es'] }, rolldownOptions: { external } },
+    build: {
+      write: false,
+      minify,
+      target: 'es2022',
+      lib: { entry, formats: ['es'] },
+      rolldownOptions: { external, output: { codeSplitting: !isWhole } },
+    },
   })
   const outputs = (Array.isArray(result) ? result : [result]).flatMap((one) => ('output' in one ? one.output : []))
-  const code = outputs.map((output) => (output.type === 'chunk' ? output.code : ''))
-  return code.join('')
+  return outputs.filter((output) => output.type === 'chunk')
 }
 
 /** Somebody else's server, which notes what it is asked: a point at /points.geojson, and tiles without anything. */

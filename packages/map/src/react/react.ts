@@ -17,9 +17,11 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
-import { type DataSourceEvents, DataSource as MapDataSource } from '../data-source.ts'
+import { DataSource as MapDataSource } from '../data-source.ts'
 import { type GraticuleMapEvents, type GraticuleMapOptions, GraticuleMap as MapObject } from '../graticule-map.ts'
-import type { PopupContext } from '../popups.ts'
+import type { LegendOptions } from '../legend.ts'
+import type { PopupFunction } from '../popups.ts'
+import type { DataSourceEvents } from '../source-events.ts'
 import type { DataSourceOptions } from '../source-options.ts'
 import type { State } from '../state.ts'
 
@@ -99,39 +101,83 @@ function optionsOf({
   return options
 }
 
-export interface DataSourceProps extends Omit<DataSourceOptions, 'svcMap'> {
+export interface DataSourceProps extends Omit<DataSourceOptions, 'svcMap' | 'map'> {
   onSelectionChange?: (event: CustomEvent<DataSourceEvents['selectionchange']>) => void
   onError?: (event: CustomEvent<DataSourceEvents['error']>) => void
   onLiveEnd?: (event: CustomEvent<DataSourceEvents['liveend']>) => void
   onData?: () => void
+  onClick?: (event: CustomEvent<DataSourceEvents['click']>) => void
+  onHover?: (event: CustomEvent<DataSourceEvents['hover']>) => void
+  onEnter?: (event: CustomEvent<DataSourceEvents['enter']>) => void
+  onLeave?: (event: CustomEvent<DataSourceEvents['leave']>) => void
 }
 
-/** A data source of the surrounding map. Changed options recreate it; changed data and layers only update it. */
+/** A source looks at what the pointer is on only if somebody listens. */
+const pointerEvents = [
+  ['onClick', 'click'],
+  ['onHover', 'hover'],
+  ['onEnter', 'enter'],
+  ['onLeave', 'leave'],
+] as const
+
+/** What changes a source in place; everything else in the props recreates it, except callbacks. */
+const inPlace = ['src', 'layers', 'filter', 'visible', 'opacity'] as const
+
+/** Options that may be functions, of which the latest is called. */
+const contents = ['selectionPopup', 'popup', 'tooltip'] as const
+
+/** A data source of the surrounding map. Changed data, layers, filter, visibility and opacity update it; other options recreate it. */
 export function DataSource(props: DataSourceProps): null {
-  const { src, layers, selectionPopup, onSelectionChange, onError, onLiveEnd, onData, ...fixed } = props
   const map = useMap()
   const latest = useLatest(props)
   const [source, setSource] = useState<MapDataSource | null>(null)
-  const popup = typeof selectionPopup === 'function' ? followed(latest) : selectionPopup
-  // Functions and data are read from the latest props; the other options are plain values, compared as JSON.
-  const kind = typeof src === 'string' ? 'address' : 'inline'
-  const key = JSON.stringify([fixed, kind, typeof selectionPopup === 'function' ? true : selectionPopup])
+  const key = keyOf(props)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all options that recreate the source
   useEffect(() => {
-    const { src, layers } = latest.current
-    const made = new MapDataSource({ ...fixed, svcMap: map, src, layers, selectionPopup: popup })
+    const made = new MapDataSource({ ...sourceOptions(latest), svcMap: map })
     made.addEventListener('selectionchange', (event) => latest.current.onSelectionChange?.(event))
     made.addEventListener('error', (event) => latest.current.onError?.(event))
     made.addEventListener('liveend', (event) => latest.current.onLiveEnd?.(event))
     made.addEventListener('data', () => latest.current.onData?.())
+    for (const [name, type] of pointerEvents)
+      if (latest.current[name]) made.addEventListener(type, (event) => latest.current[name]?.(event))
     setSource(made)
     return () => {
       setSource(null)
       made.remove()
     }
   }, [map, key, latest])
+  const { src, layers, filter, visible = true, opacity = 1 } = props
   useChanged(source, src, (made) => made.setSrc(src))
   useChanged(source, layers, (made) => made.setLayers(layers))
+  useChanged(source, JSON.stringify(filter), (made) => made.setFilter(filter ?? null))
+  useChanged(source, visible, (made) => made.setVisible(visible))
+  useChanged(source, opacity, (made) => made.setOpacity(opacity))
+  return null
+}
+
+/** Functions and data are read from the latest props; the other options are plain values, compared as JSON. */
+function keyOf(props: DataSourceProps): string {
+  const plain = Object.entries(props).filter(([name]) => !inPlace.includes(name as never) && !/^on[A-Z]/.test(name))
+  const texts = plain.map(([name, value]) => [name, typeof value === 'function' ? 'function' : value])
+  const heard = pointerEvents.filter(([name]) => props[name]).map(([name]) => name)
+  return JSON.stringify([texts, typeof props.src, heard])
+}
+
+function sourceOptions(latest: RefObject<DataSourceProps>): Omit<DataSourceOptions, 'svcMap' | 'map'> {
+  const given = Object.entries(latest.current).filter(([name]) => !/^on[A-Z]/.test(name) && name !== 'children')
+  const options = Object.fromEntries(given) as unknown as DataSourceProps
+  for (const name of contents) if (typeof options[name] === 'function') options[name] = followed(latest, name)
+  return options
+}
+
+/** A legend of the surrounding map's data sources. */
+export function Legend({ position, locale }: LegendOptions): null {
+  const map = useMap()
+  useEffect(() => {
+    const added = map.legend({ ...(position && { position }), ...(locale && { locale }) })
+    return () => void added.then((control) => map.gl.hasControl(control) && map.gl.removeControl(control))
+  }, [map, position, locale])
   return null
 }
 
@@ -170,7 +216,9 @@ function useChanged<Value>(source: MapDataSource | null, value: Value, change: (
   })
 }
 
-const followed = (latest: RefObject<DataSourceProps>) => (context: PopupContext) => {
-  const { selectionPopup } = latest.current
-  return typeof selectionPopup === 'function' ? selectionPopup(context) : null
-}
+const followed =
+  (latest: RefObject<DataSourceProps>, name: (typeof contents)[number]): PopupFunction =>
+  (context) => {
+    const content = latest.current[name]
+    return typeof content === 'function' ? content(context) : null
+  }

@@ -9,8 +9,10 @@ const radians = Math.PI / 180
 
 function distanceBetween([x1, y1]: Position, [x2, y2]: Position): number {
   const [a, b] = [y1 * radians, y2 * radians]
-  const cosine = Math.sin(a) * Math.sin(b) + Math.cos(a) * Math.cos(b) * Math.cos((x2 - x1) * radians)
-  return Math.acos(Math.min(1, Math.max(-1, cosine))) * radiusMetres
+  const half = (angle: number) => Math.sin(angle / 2) ** 2
+  // The haversine: the arc cosine knows no distances below a decimetre.
+  const square = half(b - a) + Math.cos(a) * Math.cos(b) * half((x2 - x1) * radians)
+  return 2 * Math.asin(Math.min(1, Math.sqrt(square))) * radiusMetres
 }
 
 type Position = readonly [number, number]

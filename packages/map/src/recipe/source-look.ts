@@ -1,0 +1,161 @@
+/** Makes the look of a data source: a recipe from the statistics of its attributes, and from that its layers and legend. */
+import type { AttributeStatistics } from '@graticule/client'
+import type { LayerSpecification } from 'maplibre-gl'
+import { ifSelected, type SourceLayer, selectedColour } from '../default-layers.ts'
+import type { ColorBy, Heat, Look, LookOptions, SizeBy } from '../look.ts'
+import type { Theme } from '../theme.ts'
+import { isMethodPossible, maxClasses, minClasses, tidyBreaks } from './breaks.ts'
+import { colouredCategories } from './classes.ts'
+import { compileShapes } from './compile.ts'
+import {
+  breaksFor,
+  colourKinds,
+  defaultCategories,
+  defaultGraduated,
+  defaultRecipe,
+  distributionOf,
+} from './defaults.ts'
+import { legendItems, type RecipeLegend } from './legend-items.ts'
+import { rampColours } from './ramp-colours.ts'
+import type { Categories, Colouring, Graduated, LayerGeometryKind, LayerRecipe } from './recipe.ts'
+
+/** What is known of the features of a source. */
+export interface LookData {
+  readonly name: string
+  readonly geometry: LayerGeometryKind
+  statistics(attribute: string): Promise<AttributeStatistics>
+}
+
+export async function makeLook(
+  id: string,
+  title: string | undefined,
+  options: LookOptions,
+  data: LookData,
+): Promise<Look> {
+  const { colorBy, sizeBy, heat } = options
+  if (heat) return heatLook(id, title ?? data.name, heat === true ? {} : heat, data)
+  const colour = typeof colorBy === 'string' ? { attribute: colorBy } : colorBy
+  const size = typeof sizeBy === 'string' ? { attribute: sizeBy } : sizeBy
+  const [colours, sizes] = await Promise.all([
+    colour && data.statistics(colour.attribute),
+    size && data.statistics(size.attribute),
+  ])
+  const recipeOf = (theme: Theme): LayerRecipe => {
+    const dataset = { id: '', name: title ?? data.name, attributes: [] }
+    const recipe = { ...defaultRecipe({ id, dataset, tilesId: id, index: 0, theme }), geometry: data.geometry }
+    return {
+      ...recipe,
+      ...(colour && colours && { colour: colouringOf(colour, colours, theme) }),
+      ...(size && sizes && { size: sizingOf(recipe, size, sizes) }),
+    }
+  }
+  return {
+    layers: (theme) => compileShapes(recipeOf(theme), theme).map((layer) => sourceLayerOf(layer, theme)),
+    legend(theme, locale) {
+      const recipe = recipeOf(theme)
+      return { id, title: recipe.name, items: legendItems(recipe, theme, locale) }
+    },
+  }
+}
+
+function colouringOf(options: ColorBy, statistics: AttributeStatistics, theme: Theme): Colouring {
+  const [best] = colourKinds(statistics)
+  const isGraduated = options.kind ? options.kind === 'classes' : best === 'graduated'
+  return isGraduated ? graduatedOf(options, statistics, theme) : categoriesOf(options, statistics, theme)
+}
+
+function graduatedOf(options: ColorBy, statistics: AttributeStatistics, theme: Theme): Graduated {
+  const distribution = distributionOf(statistics)
+  if (!Number.isFinite(distribution.min) || !Number.isFinite(distribution.max))
+    throw new Error(
+      `colorBy: "${options.attribute}" has no numbers or dates, so it has no classes. Use kind "categories".`,
+    )
+  const usual = defaultGraduated(statistics, distribution, theme)
+  const classes = Math.min(Math.max(options.classes ?? usual.classes, minClasses), maxClasses)
+  const method = options.method ?? 'natural'
+  if (!isMethodPossible(method, distribution))
+    throw new Error(`colorBy: the method "${method}" needs values above zero. Use another, such as "quantile".`)
+  const made = options.method || options.classes ? breaksFor(method, classes, distribution, usual.isDate) : usual.breaks
+  return {
+    ...usual,
+    classes,
+    breaks: options.breaks ? tidyBreaks(options.breaks, distribution) : made,
+    ramp: options.palette ?? usual.ramp,
+    isReversed: options.reverse ?? false,
+  }
+}
+
+function categoriesOf(options: ColorBy, statistics: AttributeStatistics, theme: Theme): Categories {
+  const usual = defaultCategories(statistics, theme)
+  const ramp = options.palette ?? usual.ramp
+  const isReversed = options.reverse ?? false
+  const values = usual.categories.map(({ value }) => value)
+  const coloured = colouredCategories(values, { ramp, isReversed }, theme)
+  const categories = coloured.map(({ value, colour }) => ({ value, colour: options.colors?.[String(value)] ?? colour }))
+  return { ...usual, ramp, isReversed, categories }
+}
+
+function sizingOf({ size }: LayerRecipe, { attribute, range }: SizeBy, statistics: AttributeStatistics) {
+  const { min, max } = distributionOf(statistics)
+  if (!Number.isFinite(min) || !Number.isFinite(max)) throw new Error(`sizeBy: "${attribute}" has no numbers.`)
+  return {
+    ...size,
+    attribute,
+    domain: [min, max] as [number, number],
+    ...(range && { range: [...range] as [number, number] }),
+  }
+}
+
+const colours = ['fill-color', 'line-color', 'circle-color']
+
+/** Without its source, which the data source names, and with selected features in their colour. */
+function sourceLayerOf(layer: LayerSpecification, theme: Theme): SourceLayer {
+  const { source, 'source-layer': _, metadata, ...rest } = layer as Record<string, unknown>
+  const isOutline = String(rest.id).endsWith('-outline')
+  const paint = Object.fromEntries(
+    Object.entries(layer.paint ?? {}).map(([name, value]) => [
+      name,
+      colours.includes(name) && !isOutline ? ifSelected(selectedColour(theme), value) : value,
+    ]),
+  )
+  return { ...rest, paint } as unknown as SourceLayer
+}
+
+/** A thinned row stands for as many as `svc_count` says. */
+const countOf = ['to-number', ['get', 'svc_count'], 1]
+
+async function heatLook(id: string, title: string, { weight, radius = 24, palette = 'YlOrRd' }: Heat, data: LookData) {
+  const most = weight === undefined ? 1 : distributionOf(await data.statistics(weight)).max
+  if (!(most > 0)) throw new Error(`heat: "${weight}" has no values above zero.`)
+  const own = weight === undefined ? 1 : ['/', ['max', 0, ['to-number', ['get', weight], 0]], most]
+  const coloursOf = (theme: Theme) => rampColours(6, { ramp: palette, isReversed: false, theme })
+  const layer = (theme: Theme) => ({
+    id: `${id}-heat`,
+    type: 'heatmap',
+    paint: {
+      'heatmap-weight': ['*', countOf, own],
+      'heatmap-intensity': ['interpolate', ['linear'], ['zoom'], 0, 0.4, 10, 1.5],
+      'heatmap-radius': ['interpolate', ['exponential', 1.4], ['zoom'], 0, radius / 8, 10, radius],
+      'heatmap-color': [
+        ...['interpolate', ['linear'], ['heatmap-density'], 0, 'rgba(0,0,0,0)'],
+        ...coloursOf(theme).flatMap((colour, index) => [0.1 + index * 0.18, colour]),
+      ],
+      'heatmap-opacity': 0.85,
+    },
+  })
+  return {
+    layers: (theme: Theme) => [layer(theme) as unknown as SourceLayer],
+    legend(theme: Theme): RecipeLegend {
+      const all = coloursOf(theme)
+      const ends = [all[0], all[Math.floor(all.length / 2)], all.at(-1)] as string[]
+      const labels = ['Low', 'Medium', 'High']
+      const items = ends.map((colour, index) => ({
+        key: `heat ${index}`,
+        colour,
+        label: labels[index] ?? '',
+        shape: 'area' as const,
+      }))
+      return { id, title, items }
+    },
+  }
+}
