@@ -120,7 +120,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
   async legend(options: LegendOptions = {}): Promise<Legend> {
     const { Legend: Control } = await import('./legend.ts')
     const control = new Control(this, options)
-    this.gl.addControl(control, options.position ?? 'bottom-left')
+    this.gl.addControl(control, options.position ?? 'top-left')
     return control
   }
 

@@ -6,7 +6,7 @@ import type { RecipeLegend, RecipeLegendItem } from './recipe/legend-items.ts'
 import type { Theme } from './theme.ts'
 
 export interface LegendOptions {
-  /** @defaultValue `bottom-left` */
+  /** @defaultValue `top-left` */
   position?: ControlPosition
   /** Of numbers and dates. @defaultValue the reader's */
   locale?: string
