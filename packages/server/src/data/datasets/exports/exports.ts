@@ -6,6 +6,7 @@ import type { Answer } from '../../../api/http/operation.ts'
 import { answerFormat, type ExportFormat } from '../../../query/formats/answer-formats.ts'
 import type { OutputColumn } from '../../../query/formats/cell.ts'
 import type { ExportOrder } from '../../../query/formats/exports/export-order.ts'
+import { declaredShape } from '../../../query/formats/exports/flatgeobuf/flatgeobuf-shape.ts'
 import type { Plan } from '../../../query/plan/plan.ts'
 import type { DataVersions } from '../data-versions.ts'
 import type { Dataset } from '../dataset-record.ts'
@@ -63,7 +64,7 @@ export async function exportAnswer(
   const write = fileWriter(exports, slots, query)
   // A file that another reader takes in parts must not change under it.
   if (kept) return send(await files.makeOnce(key.applicationId, signal, write))
-  if (asksForPart || answerFormat(query.format).made === 'file') return send(await files.make(key, signal, write))
+  if (asksForPart || isMadeFirst(query)) return send(await files.make(key, signal, write))
   return streamAnswer(context, slots, query.dataset.applicationId, {
     begin: query.begin,
     write: (answered, whileRead) => streamBody(exports, query, answered, whileRead),
@@ -84,6 +85,12 @@ async function keyOf(
 function headersOf({ format, dataset, filename }: ExportQuery): Record<string, string> {
   const { mediaTypes, extension } = answerFormat(format)
   return { 'content-type': mediaTypes[0], ...downloadOf(filename ?? `${dataset.name}.${extension}`) }
+}
+
+/** FlatGeobuf is streamed only where the database says of a column what the header has to say of all geometries. */
+function isMadeFirst({ format, plan, dataset }: ExportQuery): boolean {
+  if (format === 'fgb') return declaredShape(exportColumns(plan.columns, dataset)) === undefined
+  return answerFormat(format).made === 'file'
 }
 
 /** The query takes a slot of its application, as one that is streamed does. */

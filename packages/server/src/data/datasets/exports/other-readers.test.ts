@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type ExportApp, exportApp, gdalFeatures } from '../../../../testing/exports.ts'
+import { type ExportApp, type ExportedGeometry, exportApp, gdalFeatures } from '../../../../testing/exports.ts'
 
 // Files as libraries read them that are stricter than GDAL, or strict elsewhere. One database is enough: writers see cells.
 
@@ -86,6 +86,73 @@ const shapes = [
   'GEOMETRYCOLLECTION EMPTY',
   'POINT(5 6)',
 ]
+
+const readLayers = `
+import json, sys, fiona
+def read(path):
+    with fiona.open(path) as layer:
+        return {"type": layer.schema["geometry"], "shapes": [one.geometry for one in layer]}
+print(json.dumps([read(path) for path in sys.argv[1:]], default=lambda one: dict(one.__geo_interface__)))`
+
+type Layer = { readonly type: string; readonly shapes: readonly ExportedGeometry[] }
+
+/** What Fiona, which takes no more types than pyogrio does, reads: the type of the layer, and its geometries. */
+async function openLayers(paths: readonly string[]): Promise<Layer[]> {
+  const { stdout } = await run(python, ['-W', 'error::UserWarning', '-c', readLayers, ...paths], { maxBuffer: 1e8 })
+  return JSON.parse(stdout)
+}
+
+const [flatPoint, highPoint, manyPoints] = ['POINT(1 2)', 'POINT Z (1 2 3)', 'MULTIPOINT Z ((4 5 6))']
+const [flatLine, highLine] = ['LINESTRING(0 0, 1 1)', 'LINESTRING Z (0 0 1, 1 1 2)']
+
+test('heights in some geometries of a column that declares none are kept, also where they come late', async () => {
+  const cases = [
+    { wkt: [flatPoint, highPoint], fgb: { type: '3D Point', first: pointOf(1, 2, 0) }, last: pointOf(1, 2, 3) },
+    {
+      wkt: [flatPoint, manyPoints],
+      fgb: { type: '3D MultiPoint', first: { type: 'MultiPoint', coordinates: [[1, 2, 0]] } },
+      last: { type: 'MultiPoint', coordinates: [[4, 5, 6]] },
+    },
+    {
+      wkt: [flatPoint, highLine],
+      fgb: {
+        type: '3D GeometryCollection',
+        first: { type: 'GeometryCollection', geometries: [pointOf(1, 2, 0)] },
+      },
+      last: lineOf([0, 0, 1], [1, 1, 2]),
+    },
+    { wkt: [flatPoint, flatLine], fgb: { type: 'Unknown', first: pointOf(1, 2) }, last: lineOf([0, 0], [1, 1]) },
+    { wkt: [flatPoint, flatPoint], fgb: { type: 'Point', first: pointOf(1, 2) }, last: pointOf(1, 2) },
+  ]
+  const files: string[] = []
+  for (const [index, { wkt }] of cases.entries()) {
+    const source = `some_high_${index}`
+    const [early, late] = wkt.map((text) => `ST_GeomFromText('${text}', 4326)`)
+    await app.script(`CREATE TABLE ${source} (id int4 PRIMARY KEY, geom geometry);
+      INSERT INTO ${source} SELECT n, ${early} FROM generate_series(1, 1500) n; INSERT INTO ${source} VALUES (1501, ${late})`)
+    const id = await app.dataset({ name: source, source })
+    for (const format of ['fgb', 'gpkg'])
+      files.push(await app.save(`${source}.${format}`, `format=${format}&sort=id`, id))
+  }
+  const layers = await openLayers(files)
+  for (const [index, { wkt, fgb, last }] of cases.entries()) {
+    const [brought, kept] = layers.slice(index * 2) as [Layer, Layer]
+    assert.deepEqual([brought.type, plain(brought.shapes[0])], [fgb.type, fgb.first], String(wkt))
+    assert.deepEqual([kept.type, plain(kept.shapes[0])], ['Unknown', pointOf(1, 2)], String(wkt))
+    assert.deepEqual(
+      [brought, kept].map(({ shapes }) => shapes.length),
+      [1501, 1501],
+    )
+    assert.deepEqual(plain(kept.shapes[1500]), last)
+  }
+})
+
+const lineOf = (...coordinates: number[][]): ExportedGeometry => ({ type: 'LineString', coordinates })
+const pointOf = (...coordinates: number[]): ExportedGeometry => ({ type: 'Point', coordinates })
+
+/** Without what the library adds. */
+const plain = ({ type, coordinates, geometries = [] }: ExportedGeometry = { type: '' }): ExportedGeometry =>
+  type === 'GeometryCollection' ? { type, geometries: geometries.map(plain) } : { type, coordinates }
 
 test('an empty geometry, or one line in many, ends no reading of the rows behind it', async () => {
   const rows = shapes.map((wkt, index) => `(${index + 1}, ST_GeomFromText('${wkt}', 4326))`)

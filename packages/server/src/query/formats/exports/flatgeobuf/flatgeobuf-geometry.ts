@@ -1,6 +1,7 @@
 import type { Builder } from 'flatbuffers'
 import type { FlatGeometry } from '../../../geometry/flat/flat-geometry.ts'
 import { geometryCode } from '../../../geometry/geometry-type.ts'
+import { isEmptyPoint } from './flatgeobuf-shape.ts'
 
 const field = { ends: 0, xy: 1, z: 2, type: 6, parts: 7 } as const
 
@@ -10,7 +11,7 @@ const field = { ends: 0, xy: 1, z: 2, type: 6, parts: 7 } as const
  */
 export function writeFlatGeometry(builder: Builder, geometry: FlatGeometry, hasZ: boolean): number {
   const { type, members, lineEnds, partEnds, vertexCount } = geometry
-  if (type === geometryCode.Point && vertexCount === 0) return 0
+  if (isEmptyPoint(geometry)) return 0
   if (type === geometryCode.GeometryCollection) {
     const parts = members.map((member) => writeFlatGeometry(builder, member, hasZ))
     return writeParts(

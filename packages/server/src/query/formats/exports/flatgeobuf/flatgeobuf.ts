@@ -1,13 +1,14 @@
-// FlatGeobuf without an index: header and features one after the other, so that it can be streamed.
+// FlatGeobuf without an index: header and features one after the other, so that it can be streamed where the header is known.
+import { rm } from 'node:fs/promises'
 import { Builder } from 'flatbuffers'
-import { ApiError } from '../../../../kernel/errors.ts'
-import { geometryTypes } from '../../../geometry/geometry-type.ts'
 import type { Cell } from '../../cell.ts'
-import { type ExportColumn, type ExportOrder, type ExportRows, geometryIndexOf } from '../export-order.ts'
+import { type ExportColumn, type ExportOrder, type ExportRows, geometryIndexOf, partsOf } from '../export-order.ts'
 import { isLongDecimal } from '../export-values.ts'
-import { geometryReader, hasHeight } from '../geometry-cell.ts'
+import { geometryReader } from '../geometry-cell.ts'
+import { spoolRows } from '../row-spool.ts'
 import { writeFlatGeometry } from './flatgeobuf-geometry.ts'
 import { columnType, createProperties } from './flatgeobuf-properties.ts'
+import { declaredShape, type FlatgeobufShape, fitShape, surveyShapes } from './flatgeobuf-shape.ts'
 
 const magic = Uint8Array.of(0x66, 0x67, 0x62, 3, 0x66, 0x67, 0x62, 1)
 const chunkBytes = 64 * 1024
@@ -18,27 +19,49 @@ const columnField = { name: 0, type: 1 } as const
 const crsField = { org: 0, code: 1 } as const
 const featureField = { geometry: 0, properties: 1 } as const
 
+/** Where the database does not say what the header must say of all geometries, the rows are read to their end first. */
 export async function* writeFlatGeobuf(rows: ExportRows, order: ExportOrder): AsyncGenerator<Uint8Array> {
+  const shape = declaredShape(order.columns)
+  if (shape) yield* writeFeatures(rows, order, shape)
+  else yield* writeSurveyed(rows, order)
+}
+
+async function* writeSurveyed(rows: ExportRows, order: ExportOrder): AsyncGenerator<Uint8Array> {
+  if (order.path === undefined) throw new Error('FlatGeobuf of undeclared geometries is made as a file.')
+  const hexIndex = geometryIndexOf(order.columns)
+  const read = geometryReader()
+  const survey = surveyShapes()
+  const onRow = (cells: readonly Cell[]): void => {
+    const geometry = read(cells[hexIndex])
+    if (geometry) survey.add(geometry)
+  }
+  const { maxBytes } = order
+  const spool = await spoolRows(rows, partsOf(order.path), { hexIndex, maxBytes, onRow })
+  try {
+    yield* writeFeatures(spool.rows, order, survey.shape())
+  } finally {
+    await spool.close()
+    await rm(partsOf(order.path), { force: true })
+  }
+}
+
+async function* writeFeatures(
+  rows: ExportRows,
+  order: ExportOrder,
+  shape: FlatgeobufShape,
+): AsyncGenerator<Uint8Array> {
   const geometryIndex = geometryIndexOf(order.columns)
   const fields = order.columns.flatMap((column, index) => (index === geometryIndex ? [] : [{ column, index }]))
-  const write = featureWriter(geometryIndex, fields)
-  let hasZ: boolean | undefined = order.columns[geometryIndex]?.hasZ
+  const write = featureWriter(geometryIndex, fields, shape)
   const chunks = createChunks()
-  let isBegun = false
-  const begin = (batch: readonly (readonly Cell[])[]): void => {
-    hasZ ??= batch.some((cells) => hasHeight(cells[geometryIndex]))
-    chunks.add(magic)
-    chunks.add(headerOf(order, fields, geometryIndex, hasZ))
-    isBegun = true
-  }
+  chunks.add(magic)
+  chunks.add(headerOf(order, fields, geometryIndex, shape))
   for await (const batch of rows) {
-    if (!isBegun) begin(batch)
     for (const cells of batch) {
-      chunks.add(write(cells, hasZ === true))
+      chunks.add(write(cells))
       if (chunks.size >= chunkBytes) yield chunks.take()
     }
   }
-  if (!isBegun) begin([])
   yield chunks.take()
 }
 
@@ -65,7 +88,12 @@ function createChunks() {
 
 type Field = { readonly column: ExportColumn; readonly index: number }
 
-function headerOf(order: ExportOrder, fields: readonly Field[], geometryIndex: number, hasZ: boolean): Uint8Array {
+function headerOf(
+  order: ExportOrder,
+  fields: readonly Field[],
+  geometryIndex: number,
+  { type, hasZ }: FlatgeobufShape,
+): Uint8Array {
   const builder = new Builder(1024)
   const columns = fields.map(({ column }) => columnOf(builder, column))
   builder.startVector(4, columns.length, 4)
@@ -75,7 +103,7 @@ function headerOf(order: ExportOrder, fields: readonly Field[], geometryIndex: n
   const crs = geometryIndex < 0 ? 0 : crsOf(builder, order.srid)
   builder.startObject(14)
   builder.addFieldOffset(headerField.name, name, 0)
-  builder.addFieldInt8(headerField.geometryType, typeCode(order.columns[geometryIndex]), 0)
+  builder.addFieldInt8(headerField.geometryType, type, 0)
   builder.addFieldInt8(headerField.hasZ, hasZ ? 1 : 0, 0)
   builder.addFieldOffset(headerField.columns, vector, 0)
   // No index, and by the missing count an unknown number of features.
@@ -84,10 +112,6 @@ function headerOf(order: ExportOrder, fields: readonly Field[], geometryIndex: n
   builder.finishSizePrefixed(builder.endObject())
   return builder.asUint8Array()
 }
-
-/** 0 where every feature says its own. */
-const typeCode = (column: ExportColumn | undefined): number =>
-  (geometryTypes as readonly string[]).indexOf(column?.geometryType ?? '') + 1
 
 function columnOf(builder: Builder, column: ExportColumn): number {
   const name = builder.createString(column.name)
@@ -105,15 +129,14 @@ function crsOf(builder: Builder, srid: number): number {
   return builder.endObject()
 }
 
-function featureWriter(geometryIndex: number, fields: readonly Field[]) {
+function featureWriter(geometryIndex: number, fields: readonly Field[], shape: FlatgeobufShape) {
   const builder = new Builder(4096)
   const read = geometryReader()
   const properties = createProperties(fields.map(({ column }) => column))
-  return (cells: readonly Cell[], hasZ: boolean): Uint8Array => {
+  return (cells: readonly Cell[]): Uint8Array => {
     builder.clear()
     const flat = read(cells[geometryIndex])
-    if (flat && !hasZ && hasHeight(cells[geometryIndex])) throw lateHeight()
-    const geometry = flat ? writeFlatGeometry(builder, flat, hasZ) : 0
+    const geometry = flat ? writeFlatGeometry(builder, fitShape(flat, shape), shape.hasZ) : 0
     const values = builder.createByteVector(properties(fields.map(({ index }) => cells[index] ?? null)))
     builder.startObject(3)
     if (geometry !== 0) builder.addFieldOffset(featureField.geometry, geometry, 0)
@@ -123,10 +146,3 @@ function featureWriter(geometryIndex: number, fields: readonly Field[]) {
     return builder.asUint8Array().slice()
   }
 }
-
-/** The header comes first, and says for all features whether they have heights. */
-const lateHeight = (): ApiError =>
-  new ApiError(
-    'conflict',
-    'A geometry has heights, though the first ones have none, and FlatGeobuf says so in front. Use format=gpkg or parquet.',
-  )

@@ -35,8 +35,8 @@ export function layerOf({ name, columns, srid }: ExportOrder): GeopackageLayer {
   }
 }
 
+export const anyType = 'GEOMETRY'
+
 /** The geometry type that the registers have. */
 export const typeName = ({ geometryType = '' }: ExportColumn): string =>
-  /^(Multi)?(Point|LineString|Polygon)$|^GeometryCollection$/i.test(geometryType)
-    ? geometryType.toUpperCase()
-    : 'GEOMETRY'
+  /^(Multi)?(Point|LineString|Polygon)$|^GeometryCollection$/i.test(geometryType) ? geometryType.toUpperCase() : anyType

@@ -1,7 +1,7 @@
 // The registers that every GeoPackage has, and its spatial index.
 import type { DatabaseSync } from 'node:sqlite'
-import type { ExportOrder } from '../export-order.ts'
-import { type GeometrySummary, type GeopackageLayer, quoted, typeName } from './geopackage-layer.ts'
+import type { ExportColumn, ExportOrder } from '../export-order.ts'
+import { anyType, type GeometrySummary, type GeopackageLayer, quoted, typeName } from './geopackage-layer.ts'
 
 /** `GPKG`, and the version: 1.4 makes GDAL 3.6 warn. */
 const identity = { application: 0x47504b47, version: 10300 }
@@ -40,8 +40,15 @@ export function setUpGeoPackage(db: DatabaseSync, { srid, wkt }: ExportOrder): v
   add.run(name, srid, 'EPSG', srid, wkt ?? 'undefined')
 }
 
-/** 0: no geometry has heights; 1: all have; 2: some. */
-const heightsOf = ({ isHigh, isFlat }: GeometrySummary): number => (isHigh ? (isFlat ? 2 : 1) : 0)
+/** The values of `z`: no geometry has heights, all have, some may have. */
+const heights = { none: 0, all: 1, some: 2 } as const
+
+/** A column of any type says at most that some may have: GeoPandas opens none of any type that all have heights. */
+function heightsOf(column: ExportColumn, { isHigh, isFlat }: GeometrySummary): number {
+  const isTyped = typeName(column) !== anyType
+  if (!isHigh) return isTyped && column.hasZ && !isFlat ? heights.all : heights.none
+  return isTyped && !isFlat ? heights.all : heights.some
+}
 
 export function registerLayer(
   db: DatabaseSync,
@@ -57,7 +64,7 @@ export function registerLayer(
   ).run(table, geometry ? 'features' : 'attributes', name, west, south, east, north, geometry ? srid : null)
   if (!geometry) return
   db.prepare('INSERT INTO gpkg_geometry_columns VALUES (?, ?, ?, ?, ?, 0)').run(
-    ...([table, geometry.name, typeName(geometry), srid, heightsOf(seen)] as const),
+    ...([table, geometry.name, typeName(geometry), srid, heightsOf(geometry, seen)] as const),
   )
 }
 
