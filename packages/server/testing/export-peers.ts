@@ -98,7 +98,9 @@ def read(reader, path):
             result = readers[reader](path)
         except Exception as error:
             return {"complaints": [repr(error)]}
-        return {"reading": result, "complaints": [str(one.message) for one in complaints]}
+        # Shapely has no measures.
+        told = [str(one.message) for one in complaints if not str(one.message).startswith("Measured (M) geometry")]
+        return {"reading": result, "complaints": told}
 
 for line in sys.stdin:
     print(json.dumps(read(*json.loads(line))), flush=True)`

@@ -31,7 +31,7 @@ function decimalOf(dbType: string): Pick<ExportColumn, 'decimal'> {
 }
 
 /** `geometry(MultiPolygonZ,4326)`: PostGIS accepts nothing else in such a column. */
-function geometryOf(dbType: string): Pick<ExportColumn, 'geometryType' | 'hasZ'> {
-  const [, type, height] = /^(?:public\.)?geo(?:metry|graphy)\((\w+?)(Z?)M?(?:,\d+)?\)$/i.exec(dbType) ?? []
-  return type === undefined ? {} : { geometryType: type, hasZ: height !== '' }
+function geometryOf(dbType: string): Pick<ExportColumn, 'geometryType' | 'hasZ' | 'hasM'> {
+  const [, type, height, measure] = /^(?:public\.)?geo(?:metry|graphy)\((\w+?)(Z?)(M?)(?:,\d+)?\)$/i.exec(dbType) ?? []
+  return type === undefined ? {} : { geometryType: type, hasZ: height !== '', hasM: measure !== '' }
 }

@@ -147,6 +147,55 @@ test('heights in some geometries of a column that declares none are kept, also w
   }
 })
 
+const measured = {
+  point_m: { column: 'geometry(PointM, 4326)', wkt: ['POINT M (1 2 3)'] },
+  line_zm: { column: 'geometry(LineStringZM, 4326)', wkt: ['LINESTRING ZM (0 0 1 4,1 1 2 5)'] },
+  many: { column: 'geometry', wkt: ['MULTIPOINT M ((1 2 3),(4 5 6))', 'MULTIPOINT ((7 8))'] },
+  parts: {
+    column: 'geometry',
+    wkt: [
+      'POLYGON M ((0 0 1,0 9 2,9 9 3,0 0 1),(1 2 4,2 3 5,1 3 6,1 2 4))',
+      'MULTILINESTRING ZM ((0 0 1 4,1 1 2 5),(2 2 3 6,3 3 4 7))',
+    ],
+  },
+} as const
+
+test('measures are kept by GeoPackage and FlatGeobuf, and heights that are missing beside them are 0 in the latter', async () => {
+  const inFgb: Record<keyof typeof measured, readonly string[]> = {
+    point_m: measured.point_m.wkt,
+    line_zm: measured.line_zm.wkt,
+    many: ['MULTIPOINT M ((1 2 3),(4 5 6))', 'MULTIPOINT M ((7 8 0))'],
+    parts: [
+      'GEOMETRYCOLLECTION ZM (POLYGON ZM ((0 0 0 1,9 9 0 3,0 9 0 2,0 0 0 1),(1 2 0 4,1 3 0 6,2 3 0 5,1 2 0 4)))',
+      'GEOMETRYCOLLECTION ZM (MULTILINESTRING ZM ((0 0 1 4,1 1 2 5),(2 2 3 6,3 3 4 7)))',
+    ],
+  }
+  for (const [source, { column, wkt }] of Object.entries(measured)) {
+    const rows = wkt.map((text, index) => `(${index + 1}, ST_GeomFromText('${text}', 4326))`)
+    await app.script(
+      `CREATE TABLE ${source} (id int4 PRIMARY KEY, geom ${column}); INSERT INTO ${source} VALUES ${rows}`,
+    )
+    const id = await app.dataset({ name: source, source })
+    assert.deepEqual(await gdalTexts(await app.save(`${source}.gpkg`, 'format=gpkg&sort=id', id)), wkt.map(turned))
+    const texts = await gdalTexts(await app.save(`${source}.fgb`, 'format=fgb&sort=id', id))
+    assert.deepEqual(texts, inFgb[source as keyof typeof measured])
+  }
+})
+
+/** Rings are sent with their outside to the right of the outer one. */
+const turned = (wkt: string): string =>
+  wkt.replace(
+    '(0 0 1,0 9 2,9 9 3,0 0 1),(1 2 4,2 3 5,1 3 6,1 2 4)',
+    '(0 0 1,9 9 3,0 9 2,0 0 1),(1 2 4,1 3 6,2 3 5,1 2 4)',
+  )
+
+/** The geometries as GDAL writes them in WKT. */
+async function gdalTexts(path: string): Promise<string[]> {
+  const { stdout, stderr } = await run('ogrinfo', ['-ro', '-q', '-al', path])
+  assert.equal(stderr, '')
+  return stdout.split('\n').flatMap((line) => /^ {2}([A-Z]+ .*\(.*)$/.exec(line)?.[1] ?? [])
+}
+
 const lineOf = (...coordinates: number[][]): ExportedGeometry => ({ type: 'LineString', coordinates })
 const pointOf = (...coordinates: number[]): ExportedGeometry => ({ type: 'Point', coordinates })
 

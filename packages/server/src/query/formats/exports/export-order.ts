@@ -15,6 +15,8 @@ export type ExportColumn = OutputColumn & {
   readonly geometryType?: string
   /** Of a geometry: whether all values have heights, or none has; absent where the database does not say. */
   readonly hasZ?: boolean
+  /** Likewise of measures. */
+  readonly hasM?: boolean
 }
 
 /** Plain data, so that it can be posted to a thread. */

@@ -7,6 +7,8 @@ import { type ByteWriter, createByteWriter, reserve } from './byte-writer.ts'
 export type GeometryWriter = ByteWriter & {
   srid: number
   hasZ: boolean
+  /** With measures, which only geometries in flat arrays have. */
+  hasM: boolean
   isMulti: boolean
   sawZ: boolean
   /** Of all geometries. */
@@ -22,8 +24,8 @@ export type GeometryWriter = ByteWriter & {
 /** What EWKB says of a geometry besides its type. */
 export const ewkbFlag = { z: 0x80000000, m: 0x40000000, srid: 0x20000000 } as const
 
-/** ISO adds it to the code of a type with Z. */
-const isoHeight = 1000
+/** ISO adds them to the code of a type with Z, and with M. */
+const [isoHeight, isoMeasure] = [1000, 2000]
 
 /** Without a column to write for, as in a scan, geometries have no SRID and no Z. */
 export function createGeometryWriter(
@@ -33,6 +35,7 @@ export function createGeometryWriter(
     ...createByteWriter(4096),
     srid,
     hasZ,
+    hasM: false,
     isMulti,
     sawZ: false,
     closedRings: 0,
@@ -67,7 +70,8 @@ function writeCode(writer: GeometryWriter, code: number, isOuter: boolean): void
   const hasSrid = isOuter && writer.srid !== 0
   view.setUint8(length, 1)
   const height = writer.hasZ ? (writer.isIso ? isoHeight : ewkbFlag.z) : 0
-  view.setUint32(length + 1, ((code + height) | (hasSrid ? ewkbFlag.srid : 0)) >>> 0, true)
+  const measure = writer.hasM ? (writer.isIso ? isoMeasure : ewkbFlag.m) : 0
+  view.setUint32(length + 1, ((code + height + measure) | (hasSrid ? ewkbFlag.srid : 0)) >>> 0, true)
   if (hasSrid) view.setUint32(length + 5, writer.srid, true)
   writer.length += hasSrid ? 9 : 5
 }
@@ -99,8 +103,9 @@ export function writePosition(writer: GeometryWriter, x: number, y: number, z: n
 
 /** A point without coordinates, as PostGIS writes it. */
 export function writeEmptyPosition(writer: GeometryWriter): void {
-  reserve(writer, 24)
-  for (let ordinate = 0; ordinate < (writer.hasZ ? 3 : 2); ordinate++) {
+  reserve(writer, 32)
+  const ordinates = 2 + Number(writer.hasZ) + Number(writer.hasM)
+  for (let ordinate = 0; ordinate < ordinates; ordinate++) {
     writer.view.setFloat64(writer.length, Number.NaN, true)
     writer.length += 8
   }

@@ -13,6 +13,7 @@ export type WkbCursor = {
   srid: number
   type: number
   hasZ: boolean
+  hasM: boolean
   /** The bytes of a position. */
   stride: number
   isLittle: boolean
@@ -72,7 +73,7 @@ const leastRing = 4
 
 export function createWkbCursor(): WkbCursor {
   const view = new DataView(new ArrayBuffer(0))
-  return { view, at: 0, end: 0, srid: 0, type: 0, hasZ: false, stride: 16, isLittle: true }
+  return { view, at: 0, end: 0, srid: 0, type: 0, hasZ: false, hasM: false, stride: 16, isLittle: true }
 }
 
 /** Reads WKB or EWKB, of either byte order, from the cursor on. Throws a GeometryFault where it makes no sense. */
@@ -107,6 +108,7 @@ function readHeader(cursor: WkbCursor): void {
   const hasM = (code & ewkbFlag.m) !== 0 || iso >= 2
   cursor.type = isoCode - iso * 1000
   cursor.hasZ = hasZ
+  cursor.hasM = hasM
   cursor.stride = 16 + (hasZ ? 8 : 0) + (hasM ? 8 : 0)
   cursor.isLittle = isLittle
 }

@@ -35,8 +35,10 @@ const flatSink: WkbSink<FlatGeometry> = {
     return geometry
   },
   accepts: () => true,
-  positions(geometry, { view, at: start, stride, hasZ, isLittle }, count) {
+  positions(geometry, cursor, count) {
+    const { view, at: start, stride, hasZ, hasM, isLittle } = cursor
     reserveVertices(geometry, count)
+    if (hasM) readMeasures(geometry, cursor, count)
     const { xy, z } = geometry
     let vertex = geometry.vertexCount
     for (let at = start; at < start + count * stride; at += stride, vertex++) {
@@ -52,11 +54,27 @@ const flatSink: WkbSink<FlatGeometry> = {
   },
   curves: {
     count: ({ vertexCount }) => vertexCount,
-    bend: addArcs,
+    bend(geometry, first) {
+      geometry.m = undefined
+      addArcs(geometry, first)
+    },
     join(geometry, at) {
       geometry.xy.copyWithin(at * 2, at * 2 + 2, geometry.vertexCount * 2)
       geometry.z.copyWithin(at, at + 1, geometry.vertexCount)
+      geometry.m?.copyWithin(at, at + 1, geometry.vertexCount)
       geometry.vertexCount--
     },
   },
+}
+
+/** The measures of the positions that come next. Behind an arc they are of no use, because the arc has none. */
+function readMeasures(geometry: FlatGeometry, { view, at, stride, isLittle }: WkbCursor, count: number): void {
+  const { vertexCount, isCurved, m } = geometry
+  if (isCurved) return
+  const needed = vertexCount + count
+  const measures = m && m.length >= needed ? m : new Float64Array(Math.max(needed, vertexCount * 2))
+  if (m && measures !== m) measures.set(m.subarray(0, vertexCount))
+  for (let index = 0; index < count; index++)
+    measures[vertexCount + index] = view.getFloat64(at + (index + 1) * stride - 8, isLittle)
+  geometry.m = measures
 }

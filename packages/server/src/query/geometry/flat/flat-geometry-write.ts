@@ -21,16 +21,19 @@ export function writeFlatGeometry(writer: GeometryWriter, geometry: FlatGeometry
   return geometryTypes[sound.type - 1] ?? 'invalid'
 }
 
-/** Writes a geometry in flat arrays as ISO WKB, exactly as it is. */
-export function writeIsoWkb(writer: GeometryWriter, geometry: FlatGeometry): void {
+/** Writes a geometry in flat arrays as ISO WKB, exactly as it is, but without measures for formats that have none. */
+export function writeIsoWkb(writer: GeometryWriter, geometry: FlatGeometry, keepsMeasures = false): void {
   writer.isIso = true
   writer.hasZ = hasHeights(geometry)
+  writer.hasM = keepsMeasures && hasMeasures(geometry)
   beginGeometry(writer)
   writeBody(writer, geometry, geometry.type)
 }
 
 /** Whether arcs of it were replaced by straight lines. */
 export const hasCurves = ({ isCurved, members }: FlatGeometry): boolean => isCurved || members.some(hasCurves)
+
+export const hasMeasures = ({ m, members }: FlatGeometry): boolean => m !== undefined || members.some(hasMeasures)
 
 export const hasHeights = ({ hasZ, members }: FlatGeometry): boolean => hasZ || members.some(hasHeights)
 
@@ -56,9 +59,12 @@ function writePoint(writer: GeometryWriter, geometry: FlatGeometry): void {
 }
 
 /** Vertices without their count. */
-function writeRun(writer: GeometryWriter, { xy, z }: FlatGeometry, start: number, end: number): void {
-  reserve(writer, (end - start) * 24)
-  const { view, hasZ, box } = writer
+function writeRun(writer: GeometryWriter, { xy, z, m }: FlatGeometry, start: number, end: number): void {
+  reserve(writer, (end - start) * 32)
+  const { view, hasZ, hasM, box } = writer
+  const stride = 16 + Number(hasZ) * 8 + Number(hasM) * 8
+  // A member of a collection may lack what another has.
+  const measures = hasM ? (m ?? new Float64Array(end)) : undefined
   let [west, south, east, north] = [box[0], box[1], box[2], box[3]]
   let at = writer.length
   for (let vertex = start; vertex < end; vertex++) {
@@ -67,7 +73,8 @@ function writeRun(writer: GeometryWriter, { xy, z }: FlatGeometry, start: number
     view.setFloat64(at, x, true)
     view.setFloat64(at + 8, y, true)
     if (hasZ) view.setFloat64(at + 16, z[vertex], true)
-    at += hasZ ? 24 : 16
+    if (measures) view.setFloat64(at + stride - 8, measures[vertex], true)
+    at += stride
     if (x < west) west = x
     if (x > east) east = x
     if (y < south) south = y

@@ -7,6 +7,8 @@ export type FlatGeometry = {
   hasZ: boolean
   xy: Float64Array
   z: Float64Array
+  /** Measures, only where the source has them and keeps them; arcs that were made straight have none. */
+  m: Float64Array | undefined
   vertexCount: number
   /** For every line or ring the vertex after its last. */
   lineEnds: number[]
@@ -27,6 +29,7 @@ export function createFlatGeometry(): FlatGeometry {
     hasZ: false,
     xy: new Float64Array(32),
     z: new Float64Array(16),
+    m: undefined,
     vertexCount: 0,
     lineEnds: [],
     partEnds: [],
@@ -38,6 +41,7 @@ export function createFlatGeometry(): FlatGeometry {
 export function resetGeometry(geometry: FlatGeometry, type: number, hasZ: boolean): void {
   geometry.type = type
   geometry.hasZ = hasZ
+  geometry.m = undefined
   geometry.vertexCount = 0
   geometry.isCurved = false
   // Only where there is something: setting the length of an array costs more than all else here.

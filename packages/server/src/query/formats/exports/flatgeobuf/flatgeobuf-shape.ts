@@ -1,36 +1,41 @@
-// What the header of a FlatGeobuf file says of all its geometries: one type, or any, and whether they have heights.
-// GeoPandas opens no file of any type with heights, by pyogrio nor by Fiona, so that geometries are brought to one type then.
+// What the header of a FlatGeobuf file says of all its geometries: one type, or any, and whether they have heights and measures.
+// GeoPandas opens no file of any type with either, by pyogrio nor by Fiona, so that geometries are brought to one type then.
 import { createFlatGeometry, type FlatGeometry } from '../../../geometry/flat/flat-geometry.ts'
-import { hasHeights } from '../../../geometry/flat/flat-geometry-write.ts'
+import { hasHeights, hasMeasures } from '../../../geometry/flat/flat-geometry-write.ts'
 import { geometryCode, geometryTypes } from '../../../geometry/geometry-type.ts'
 import { type ExportColumn, geometryIndexOf } from '../export-order.ts'
 
 /** `type` is a number of `geometryCode`, or 0 where every feature says its own. */
-export type FlatgeobufShape = { readonly type: number; readonly hasZ: boolean }
+export type FlatgeobufShape = { readonly type: number; readonly hasZ: boolean; readonly hasM: boolean }
 
 const anyType = 0
 
 /** What the database says of the geometries before the first row; undefined where only the rows tell it. */
 export function declaredShape(columns: readonly ExportColumn[]): FlatgeobufShape | undefined {
   const column = columns[geometryIndexOf(columns)]
-  if (!column) return { type: anyType, hasZ: false }
-  const { geometryType = '', hasZ } = column
+  if (!column) return { type: anyType, hasZ: false, hasM: false }
+  const { geometryType = '', hasZ, hasM } = column
   const type = (geometryTypes as readonly string[]).indexOf(geometryType) + 1
-  if (hasZ === undefined || (hasZ && type === anyType)) return undefined
-  return { type, hasZ }
+  if (hasZ === undefined || hasM === undefined) return undefined
+  return type === anyType && (hasZ || hasM) ? undefined : { type, hasZ, hasM }
 }
 
-/** Collects the types of geometries and whether any has heights, for the header that suits all. */
+/** Collects the types of geometries and whether any has heights or measures, for the header that suits all. */
 export function surveyShapes() {
   const types = new Set<number>()
-  let hasZ = false
+  let [hasZ, hasM] = [false, false]
   return {
     add(geometry: FlatGeometry): void {
       if (isEmptyPoint(geometry)) return
       types.add(geometry.type)
       hasZ ||= hasHeights(geometry)
+      hasM ||= hasMeasures(geometry)
     },
-    shape: (): FlatgeobufShape => ({ type: hasZ || types.size === 1 ? commonType(types) : anyType, hasZ }),
+    shape: (): FlatgeobufShape => ({
+      type: hasZ || hasM || types.size === 1 ? commonType(types) : anyType,
+      hasZ,
+      hasM,
+    }),
   }
 }
 

@@ -14,7 +14,7 @@ const magic = Uint8Array.of(0x66, 0x67, 0x62, 3, 0x66, 0x67, 0x62, 1)
 const chunkBytes = 64 * 1024
 
 /** Places of fields in the tables of the schema. */
-const headerField = { name: 0, geometryType: 2, hasZ: 3, columns: 7, indexNodeSize: 9, crs: 10 } as const
+const headerField = { name: 0, geometryType: 2, hasZ: 3, hasM: 4, columns: 7, indexNodeSize: 9, crs: 10 } as const
 const columnField = { name: 0, type: 1 } as const
 const crsField = { org: 0, code: 1 } as const
 const featureField = { geometry: 0, properties: 1 } as const
@@ -92,7 +92,7 @@ function headerOf(
   order: ExportOrder,
   fields: readonly Field[],
   geometryIndex: number,
-  { type, hasZ }: FlatgeobufShape,
+  { type, hasZ, hasM }: FlatgeobufShape,
 ): Uint8Array {
   const builder = new Builder(1024)
   const columns = fields.map(({ column }) => columnOf(builder, column))
@@ -105,6 +105,7 @@ function headerOf(
   builder.addFieldOffset(headerField.name, name, 0)
   builder.addFieldInt8(headerField.geometryType, type, 0)
   builder.addFieldInt8(headerField.hasZ, hasZ ? 1 : 0, 0)
+  builder.addFieldInt8(headerField.hasM, hasM ? 1 : 0, 0)
   builder.addFieldOffset(headerField.columns, vector, 0)
   // No index, and by the missing count an unknown number of features.
   builder.addFieldInt16(headerField.indexNodeSize, 0, 16)
@@ -136,7 +137,7 @@ function featureWriter(geometryIndex: number, fields: readonly Field[], shape: F
   return (cells: readonly Cell[]): Uint8Array => {
     builder.clear()
     const flat = read(cells[geometryIndex])
-    const geometry = flat ? writeFlatGeometry(builder, fitShape(flat, shape), shape.hasZ) : 0
+    const geometry = flat ? writeFlatGeometry(builder, fitShape(flat, shape), shape) : 0
     const values = builder.createByteVector(properties(fields.map(({ index }) => cells[index] ?? null)))
     builder.startObject(3)
     if (geometry !== 0) builder.addFieldOffset(featureField.geometry, geometry, 0)

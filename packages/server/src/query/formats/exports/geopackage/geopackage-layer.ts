@@ -15,8 +15,15 @@ export type GeopackageLayer = {
   readonly srid: number
 }
 
-/** What was seen of the geometries: their extent, and whether any has heights or lacks them. */
-export type GeometrySummary = { extent?: Extent | undefined; isHigh: boolean; isFlat: boolean }
+/** Whether any geometry has an ordinate, and whether any lacks it. */
+export type OrdinateSummary = { isGiven: boolean; isMissing: boolean }
+
+/** What was seen of the geometries: their extent, heights and measures. */
+export type GeometrySummary = {
+  extent?: Extent | undefined
+  readonly heights: OrdinateSummary
+  readonly measures: OrdinateSummary
+}
 
 export function layerOf({ name, columns, srid }: ExportOrder): GeopackageLayer {
   const index = geometryIndexOf(columns)

@@ -1,7 +1,14 @@
 // The registers that every GeoPackage has, and its spatial index.
 import type { DatabaseSync } from 'node:sqlite'
 import type { ExportColumn, ExportOrder } from '../export-order.ts'
-import { anyType, type GeometrySummary, type GeopackageLayer, quoted, typeName } from './geopackage-layer.ts'
+import {
+  anyType,
+  type GeometrySummary,
+  type GeopackageLayer,
+  type OrdinateSummary,
+  quoted,
+  typeName,
+} from './geopackage-layer.ts'
 
 /** `GPKG`, and the version: 1.4 makes GDAL 3.6 warn. */
 const identity = { application: 0x47504b47, version: 10300 }
@@ -40,14 +47,14 @@ export function setUpGeoPackage(db: DatabaseSync, { srid, wkt }: ExportOrder): v
   add.run(name, srid, 'EPSG', srid, wkt ?? 'undefined')
 }
 
-/** The values of `z`: no geometry has heights, all have, some may have. */
-const heights = { none: 0, all: 1, some: 2 } as const
+/** The values of `z` and `m`: no geometry has such an ordinate, all have, some may have. */
+const ordinate = { none: 0, all: 1, some: 2 } as const
 
-/** A column of any type says at most that some may have: GeoPandas opens none of any type that all have heights. */
-function heightsOf(column: ExportColumn, { isHigh, isFlat }: GeometrySummary): number {
+/** A column of any type says at most that some may have it: GeoPandas opens none of any type that all have heights. */
+function ordinateOf(column: ExportColumn, isDeclared: boolean | undefined, seen: OrdinateSummary): number {
   const isTyped = typeName(column) !== anyType
-  if (!isHigh) return isTyped && column.hasZ && !isFlat ? heights.all : heights.none
-  return isTyped && !isFlat ? heights.all : heights.some
+  if (!seen.isGiven) return isTyped && isDeclared && !seen.isMissing ? ordinate.all : ordinate.none
+  return isTyped && !seen.isMissing ? ordinate.all : ordinate.some
 }
 
 export function registerLayer(
@@ -63,8 +70,10 @@ export function registerLayer(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   ).run(table, geometry ? 'features' : 'attributes', name, west, south, east, north, geometry ? srid : null)
   if (!geometry) return
-  db.prepare('INSERT INTO gpkg_geometry_columns VALUES (?, ?, ?, ?, ?, 0)').run(
-    ...([table, geometry.name, typeName(geometry), srid, heightsOf(geometry, seen)] as const),
+  const z = ordinateOf(geometry, geometry.hasZ, seen.heights)
+  const m = ordinateOf(geometry, geometry.hasM, seen.measures)
+  db.prepare('INSERT INTO gpkg_geometry_columns VALUES (?, ?, ?, ?, ?, ?)').run(
+    ...([table, geometry.name, typeName(geometry), srid, z, m] as const),
   )
 }
 

@@ -1,14 +1,21 @@
 // GeoPackage 1.3 by SQLite: one table of features, or of attributes where the rows have no geometry.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { createGeometryWriter, widenExtent } from '../../../geometry/encoding/ewkb-writer.ts'
-import { hasHeights, writeIsoWkb } from '../../../geometry/flat/flat-geometry-write.ts'
+import { writeIsoWkb } from '../../../geometry/flat/flat-geometry-write.ts'
 import type { AttributeType } from '../../../values/attribute.ts'
 import type { Cell } from '../../cell.ts'
 import type { ExportColumn, ExportOrder, ExportRows } from '../export-order.ts'
 import { bytesOf, doubleOf, int64Of, isInfinite, isLongDecimal } from '../export-values.ts'
 import { fileTooLarge } from '../file-too-large.ts'
 import { geojsonOf, geometryReader } from '../geometry-cell.ts'
-import { type GeometrySummary, type GeopackageLayer, layerOf, quoted, typeName } from './geopackage-layer.ts'
+import {
+  type GeometrySummary,
+  type GeopackageLayer,
+  layerOf,
+  type OrdinateSummary,
+  quoted,
+  typeName,
+} from './geopackage-layer.ts'
 import { addTriggers, createIndex, registerLayer, setUpGeoPackage } from './geopackage-tables.ts'
 
 const pageBytes = 4096
@@ -68,7 +75,10 @@ async function insertRows(db: DatabaseSync, rows: ExportRows, layer: GeopackageL
   const values = names.length === 0 ? 'DEFAULT VALUES' : `(${names.map(quoted)}) VALUES (${names.map(() => '?')})`
   const insert: StatementSync = db.prepare(`INSERT INTO ${quoted(layer.table)} ${values}`)
   const addBox = geometry && createIndex(db, layer.table, geometry.name)
-  const seen: GeometrySummary = { isHigh: false, isFlat: false }
+  const seen: GeometrySummary = {
+    heights: { isGiven: false, isMissing: false },
+    measures: { isGiven: false, isMissing: false },
+  }
   const { encode, box } = geometryEncoder(srid, seen)
   for await (const batch of rows) {
     for (const cells of batch) {
@@ -112,6 +122,11 @@ function datetimeOf(cell: string): string {
   return `${whole}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
 }
 
+function note(seen: OrdinateSummary, isGiven: boolean): void {
+  if (isGiven) seen.isGiven = true
+  else seen.isMissing = true
+}
+
 const headerFlags = { littleEndian: 1, box: 2, empty: 16 } as const
 const boxBytes = 32
 
@@ -122,9 +137,9 @@ function geometryEncoder(srid: number, seen: GeometrySummary) {
   const encode = (cell: Cell | undefined): Uint8Array | null => {
     const flat = read(cell)
     if (!flat) return null
-    writeIsoWkb(writer, flat)
-    if (hasHeights(flat)) seen.isHigh = true
-    else seen.isFlat = true
+    writeIsoWkb(writer, flat, true)
+    note(seen.heights, writer.hasZ)
+    note(seen.measures, writer.hasM)
     seen.extent = widenExtent(seen.extent, writer.box)
     const [west = 0, south = 0, east = 0, north = 0] = writer.box
     const isEmpty = !isBox(writer.box)
