@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import type { ApiError } from '../../../kernel/errors.ts'
 import type { Cell } from '../cell.ts'
-import type { ExportColumn, ExportOrder, ExportWriter } from './export-order.ts'
+import { type ExportColumn, type ExportOrder, type ExportWriter, partsOf } from './export-order.ts'
 import { datetimeMicrosOf, daysOf, timeMicrosOf } from './export-values.ts'
 import { writeFlatGeobuf } from './flatgeobuf/flatgeobuf.ts'
 import { writeGeoPackage } from './geopackage/geopackage.ts'
@@ -21,7 +21,7 @@ const megabyte = 1024 * 1024
 const columns: ExportColumn[] = [
   { name: 'id', type: 'integer' },
   { name: 'text', type: 'string' },
-  { name: 'geom', type: 'geometry', geometryType: 'Point', hasZ: false },
+  { name: 'geom', type: 'geometry', geometryType: 'Point', hasZ: false, hasM: false },
 ]
 const point = '0101000000000000000000f03f0000000000000040'
 
@@ -50,20 +50,35 @@ const writers: Readonly<Record<ExportOrder['format'], ExportWriter>> = {
   xlsx: writeXlsx,
 }
 
+async function assertHoldsPart(write: ExportWriter, order: ExportOrder): Promise<void> {
+  const [rows, width] = [30_000, 10_000]
+  const before = process.memoryUsage.rss()
+  let largest = 0
+  for await (const _ of write(wideRows(rows, width), order)) {
+    largest = Math.max(largest, process.memoryUsage.rss() - before)
+  }
+  largest = Math.max(largest, process.memoryUsage.rss() - before)
+  // Of 300 MB; what the collector has not taken yet counts too.
+  assert.ok(largest < 220 * megabyte, `${Math.round(largest / megabyte)} MB`)
+}
+
 describe('a writer', () => {
   for (const [format, write] of Object.entries(writers) as [ExportOrder['format'], ExportWriter][]) {
-    test(`holds a part of its rows only: ${format}`, async () => {
-      const [rows, width] = [30_000, 10_000]
-      const before = process.memoryUsage.rss()
-      let largest = 0
-      for await (const _ of write(wideRows(rows, width), orderOf(format))) {
-        largest = Math.max(largest, process.memoryUsage.rss() - before)
-      }
-      largest = Math.max(largest, process.memoryUsage.rss() - before)
-      // Of 300 MB; what the collector has not taken yet counts too.
-      assert.ok(largest < 220 * megabyte, `${Math.round(largest / megabyte)} MB`)
-    })
+    test(`holds a part of its rows only: ${format}`, () => assertHoldsPart(write, orderOf(format)))
   }
+
+  const undeclared = columns.map(({ name, type }) => ({ name, type }))
+
+  test('holds a part of its rows only, also where all are read before the first byte is written', async () => {
+    await assertHoldsPart(writeFlatGeobuf, { ...orderOf('fgb'), columns: undeclared })
+    assert.ok(!existsSync(partsOf(join(folder, 'fgb'))), 'the spool is left behind')
+  })
+
+  test('that reads all rows first refuses more bytes than a file may have', async () => {
+    const order = { ...orderOf('fgb'), columns: undeclared, path: join(folder, 'large'), maxBytes: 100 }
+    const pieces = writeFlatGeobuf(wideRows(500, 10), order)
+    await assert.rejects(Array.fromAsync(pieces), /The file would be larger than 100 bytes, the limit/)
+  })
 
   test('of a workbook refuses more rows than a sheet has', async () => {
     async function* manyRows(): AsyncGenerator<Cell[][]> {
