@@ -102,6 +102,25 @@ describe('a change event', () => {
     await changed(mixedClient, 2)
     assert.deepEqual(mixedClient.changes()[1].keys, [3, 4])
   })
+
+  test('has boxes within ±180 degrees of rows that lie beyond', async () => {
+    const { name, id } = await table('id int PRIMARY KEY, geom geometry(Geometry, 4326)')
+    const client = await followed(id)
+    await script(`INSERT INTO $.${name} VALUES (1, ST_Point(190, 5, 4326))`)
+    await changed(client)
+    await script(`INSERT INTO $.${name} VALUES (2, ST_MakeEnvelope(-190, 0, -170, 10, 4326))`)
+    await changed(client, 2)
+    assert.deepEqual(
+      client.changes().map(({ boxes }) => boxes),
+      [
+        [[-170, 5, -170, 5]],
+        [
+          [170, 0, 180, 10],
+          [-180, 0, -170, 10],
+        ],
+      ],
+    )
+  })
 })
 
 describe('Last-Event-ID', () => {
