@@ -1,5 +1,7 @@
 // Attributes as the API shows them (DTO), and their conversion to query attributes.
 import Type, { type Static } from 'typebox'
+import type { Periods } from '../../query/execution/introspection.ts'
+import { turnDegrees } from '../../query/geometry/antimeridian.ts'
 import type { Attribute, Attributes, AttributeType } from '../../query/values/attribute.ts'
 import type { DatabaseDriver } from '../databases/driver.ts'
 import { driverOf } from '../databases/drivers.ts'
@@ -44,6 +46,7 @@ type Described = {
   readonly attributes: readonly AttributeDto[]
   readonly metadata: Readonly<Record<string, unknown>>
   readonly databaseType: string
+  readonly periods?: Periods
 }
 
 /** Of the records that are in use: each request asks for them several times. */
@@ -56,10 +59,24 @@ export function attributesOf(dataset: Described): Attributes {
   return attributes
 }
 
-function readAttributes({ attributes, metadata: { srid }, databaseType }: Described): Attributes {
+export const geometriesOf = (dataset: Described): readonly Attribute[] =>
+  [...attributesOf(dataset).values()].filter(({ type }) => type === 'geometry')
+
+function readAttributes({ attributes, metadata: { srid }, databaseType, periods }: Described): Attributes {
   const driver = driverOf(databaseType)
   const fallback = typeof srid === 'number' ? srid : undefined
-  return new Map(attributes.map((dto) => [dto.name, toAttribute(dto, driver, fallback)]))
+  return new Map(
+    attributes.map((dto) => [dto.name, withPeriod(toAttribute(dto, driver, fallback), periods?.[dto.name])]),
+  )
+}
+
+const degrees: ReadonlySet<number | undefined> = new Set([undefined, 0, 4326])
+
+/** Where nothing is known of a column in degrees, its longitudes may lie beyond ±180: that finds every row, if not always as fast. */
+function withPeriod(attribute: Attribute, known: number | null | undefined): Attribute {
+  if (attribute.type !== 'geometry' || attribute.geography) return attribute
+  const period = known === undefined && degrees.has(attribute.srid) ? turnDegrees : known
+  return period ? { ...attribute, period } : attribute
 }
 
 /** Converts an attribute for queries. `srid` is used for columns without a reference system of their own. */

@@ -1,4 +1,6 @@
 // The dataset record as stored, with the fields that no answer shows.
+
+import type { Periods } from '../../query/execution/introspection.ts'
 import type { ServerKey } from '../databases/driver.ts'
 import type { AttributeDto } from './attribute-dto.ts'
 
@@ -21,7 +23,9 @@ export type Dataset = {
   readonly secrets: string | null
   /** Changes with every update of the record. */
   readonly revision: string
+  /** Not stored: see longitude-periods.ts. */
+  readonly periods?: Periods
 }
 
 /** The part of a dataset that is inspected; a dataset that is not stored yet has only this. */
-export type DatasetDraft = Omit<Dataset, 'id' | 'name' | 'revision' | 'databaseType' | 'serverKey'>
+export type DatasetDraft = Omit<Dataset, 'id' | 'name' | 'revision' | 'databaseType' | 'serverKey' | 'periods'>

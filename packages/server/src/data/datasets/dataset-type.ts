@@ -3,7 +3,7 @@
 import type { Batches } from '../../kernel/db/guarded.ts'
 import type { Connection, PostgresConnection } from '../../query/execution/connection.ts'
 import type { DialectSubject, GeometryForm } from '../../query/execution/dialect.ts'
-import type { ColumnName, InspectOptions, TableEstimate } from '../../query/execution/introspection.ts'
+import type { ColumnName, InspectOptions, Periods, TableEstimate } from '../../query/execution/introspection.ts'
 import type { Relation } from '../../query/execution/plan-sql.ts'
 import type { SelectOptions } from '../../query/execution/select-options.ts'
 import type { OutputColumn } from '../../query/formats/cell.ts'
@@ -25,6 +25,8 @@ export type DatasetType = {
   open(dataset: Dataset, context: SourceContext, inputs: ParameterValues): Promise<Source>
   /** Estimated row count and extent, without reading rows; absent if there are no statistics. */
   estimate?(dataset: Dataset, context: SourceContext, options: SelectOptions): Promise<TableEstimate>
+  /** What is known of the longitudes of its geometries, without reading rows; absent where nothing is. */
+  periods?(dataset: Dataset, context: SourceContext, options: SelectOptions): Promise<Periods | undefined>
   /** The columns as the database has them now; absent or undefined where it cannot tell quickly. */
   columns?(dataset: Dataset, context: SourceContext, options: SelectOptions): Promise<readonly ColumnName[] | undefined>
   /** The origin that receives the dataset's secret headers; absent if the type has no secrets. */

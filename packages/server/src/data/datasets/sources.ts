@@ -7,6 +7,7 @@ import { type CurrentDataset, createColumnRefresh } from './column-refresh.ts'
 import type { Dataset, DatasetDraft } from './dataset-record.ts'
 import type { Inspection, ParameterValues, Source, SourceContext } from './dataset-type.ts'
 import { datasetTypeOf } from './dataset-types.ts'
+import { createLongitudePeriods } from './longitude-periods.ts'
 import type { MemoryOptions } from './memory/memory-options.ts'
 import { queryRows } from './memory/memory-source.ts'
 import { readDeclarations, readParameters } from './parameters.ts'
@@ -21,7 +22,7 @@ export type Sources = {
   findDatabase(applicationId: string, id: string | undefined): Promise<string | undefined>
   inspect(dataset: DatasetDraft, options?: Pick<InspectOptions, 'signal' | 'mayListTables'>): Promise<Inspection>
   open(dataset: Dataset, inputs: ParameterValues): Promise<Source>
-  /** The dataset with the columns that its table has now, if it is in an external database. */
+  /** The dataset with what its table is like now: its columns, if it is in an external database, and its longitudes. */
   readonly current: CurrentDataset
   /** Estimated row count and extent, without reading rows; undefined if there are no statistics. */
   estimate(dataset: Dataset, options: SelectOptions): Promise<TableEstimate | undefined>
@@ -37,14 +38,18 @@ export function createSources(db: Db, paths: DatabaseLookup, memory: MemoryOptio
   })
   const inspect: Sources['inspect'] = async (dataset, options) =>
     datasetTypeOf(dataset).inspect(dataset, meansOf(dataset), { timeoutMs: inspectionMs, ...options })
+  const withColumns = createColumnRefresh({
+    db,
+    inspect,
+    columns: async (dataset, options) => datasetTypeOf(dataset).columns?.(dataset, meansOf(dataset), options),
+  })
+  const withPeriods = createLongitudePeriods((dataset, options) =>
+    datasetTypeOf(dataset).periods?.(dataset, meansOf(dataset), options),
+  )
   return {
     findDatabase: async (applicationId, id) => (await paths.find(applicationId, id))?.id,
     inspect,
-    current: createColumnRefresh({
-      db,
-      inspect,
-      columns: async (dataset, options) => datasetTypeOf(dataset).columns?.(dataset, meansOf(dataset), options),
-    }),
+    current: async (dataset) => withPeriods(await withColumns(dataset)),
     open: async (dataset, inputs) => datasetTypeOf(dataset).open(dataset, meansOf(dataset), inputs),
     estimate: async (dataset, options) => datasetTypeOf(dataset).estimate?.(dataset, meansOf(dataset), options),
   }

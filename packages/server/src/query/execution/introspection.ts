@@ -30,9 +30,20 @@ export type Introspection = {
   projection(srid: number, options: SelectOptions): Promise<string | undefined>
   /** Estimated row count and extent of a table from statistics; no row is read. */
   estimate(source: string, geometry: Attribute | undefined, options: SelectOptions): Promise<TableEstimate>
+  /**
+   * What is known of the longitudes of geometry columns, without reading rows; absent where nothing is. `source` is undefined for a
+   * query, whose rows may lie anywhere.
+   */
+  periods?(source: string | undefined, geometries: readonly Attribute[], options: SelectOptions): Promise<Periods>
   /** Tells whether the rows of a table have changed, without reading them; absent or undefined where nothing tells. */
   fingerprint?(source: string, options: SelectOptions): Promise<Fingerprint | undefined>
 }
+
+/**
+ * After how many units the x coordinates of a geometry column repeat, where they may lie beyond ±180 degrees; null where they do not, or
+ * there is nothing to repeat. What is not named is not known.
+ */
+export type Periods = Readonly<Record<string, number | null>>
 
 /** The state of a table that its connection's user may read. */
 export type Fingerprint = {

@@ -61,13 +61,13 @@ function reachOf({ limit = 0, offset }: Plan, distances: readonly (string | null
   return isEnough ? Math.max(...distances.map(Number)) + roundingMetres : undefined
 }
 
-/** What else to look from, where the reach goes over an edge of the plane: the rows behind it may be nearer. */
+/** What else to look from, where the reach goes over an edge of the plane, or rows lie beyond it: they may be nearer. */
 function imagesOf(attribute: Attribute, geometry: Geometry, distanceMetres: number): readonly PlaneImage[] {
   if (!isInDegrees(attribute)) return []
   const extent = extentOf(positionsOf(geometry))
   const boxes = boxesAround(extent, distanceMetres)
   const [{ west, south, east, north } = extent] = boxes
-  const isOver = boxes.length > 1 || west <= -180 || east >= 180
+  const isOver = attribute.period !== undefined || boxes.length > 1 || west <= -180 || east >= 180
   // The opposite meridian, on the side where the plane is.
   const side = extent.west + extent.east > 0 ? 'West' : 'East'
   return [

@@ -3,6 +3,7 @@
 import { limits, overLimit } from '../../kernel/limits/limits.ts'
 import type { ValueRow } from '../filter/expression-value.ts'
 import { filterPredicate } from '../filter/filter-predicate.ts'
+import { wrapExtent } from '../geometry/antimeridian.ts'
 import { extentOf, type Geometry, positionsOf } from '../geometry/geojson.ts'
 import { distanceFrom } from '../geometry/relation/distance.ts'
 import { geodesicArea, geodesicLength } from '../geometry/relation/geodesic-size.ts'
@@ -193,7 +194,7 @@ function extentCell({ name }: Attribute, rows: readonly ValueRow[]): string | nu
       : []
   })
   if (corners.length === 0) return null
-  const { west, south, east, north } = extentOf(corners)
+  const { west, south, east, north } = wrapExtent(extentOf(corners))
   return JSON.stringify([west, south, east, north])
 }
 

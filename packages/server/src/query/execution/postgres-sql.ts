@@ -1,5 +1,6 @@
 // The PostgreSQL/PostGIS dialect: everything in a plan is pushed down.
 import { ident, raw, type Sql, sql } from '../../kernel/db/sql.ts'
+import { placedSql, wrappedCornersSql } from '../filter/antimeridian-sql.ts'
 import { filterSql } from '../filter/filter-sql.ts'
 import { locatedSql, movedSql } from '../filter/shape-sql.ts'
 import { distanceSql, roughDistanceSql } from '../filter/spatial-sql.ts'
@@ -60,9 +61,10 @@ function extreme(name: 'min' | 'max', attribute: Attribute, type: PlanColumn['ty
   return sql`percentile_disc(${raw(name === 'min' ? '0' : '1')}) WITHIN GROUP (ORDER BY ${value})`
 }
 
-/** `[west, south, east, north]` in 4326. */
+/** `[west, south, east, north]` in 4326; west is greater than east where it crosses the antimeridian. */
 function extent(attribute: Attribute): Sql {
   const box = sql`ST_Extent(${movedSql(attribute, column(attribute), 4326)})`
+  if (attribute.period !== undefined) return sql`CASE WHEN ${box} IS NOT NULL THEN ${wrappedCornersSql(box)} END`
   const corners = sql`to_json(ARRAY[ST_XMin(${box}), ST_YMin(${box}), ST_XMax(${box}), ST_YMax(${box})])`
   return sql`CASE WHEN ${box} IS NOT NULL THEN ${corners} END`
 }
@@ -72,7 +74,7 @@ function extent(attribute: Attribute): Sql {
  * lengths, too.
  */
 function partsOnEarth(attribute: Attribute, parts: 'lines' | 'polygons'): Sql {
-  const flat = sql`ST_Force2D(${movedSql(attribute, column(attribute), 4326)})`
+  const flat = sql`ST_Force2D(${placedSql(attribute, column(attribute), 4326)})`
   return sql`ST_CollectionExtract(${flat}, ${raw(parts === 'lines' ? '2' : '3')})::geography`
 }
 

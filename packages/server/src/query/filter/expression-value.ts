@@ -1,4 +1,5 @@
 // Expressions of filters in memory; expression-sql.ts is their interpreter in PostgreSQL.
+import { wrapGeometry } from '../geometry/antimeridian.ts'
 import { relationTest } from '../geometry/relation/relation.ts'
 import type { Attribute, ScalarType } from '../values/attribute.ts'
 import { geometryOf } from '../values/geometry-text.ts'
@@ -152,7 +153,7 @@ function power(base: number, exponent: number): number | null {
 function relatePredicate({ relation, left, right }: ExpressionTest & { test: 'relate' }): Predicate {
   return (row) => {
     const [a, b] = [geometryOf(own(row, left.name)), geometryOf(own(row, right.name))]
-    return a && b && relationTest(relation, b)(a)
+    return a && b && relationTest(relation, wrapGeometry(b))(wrapGeometry(a))
   }
 }
 

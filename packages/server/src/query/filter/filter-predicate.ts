@@ -1,5 +1,6 @@
 // Filter interpreter in memory; filter-sql.ts is the other interpreter of the same tree.
 
+import { wrapGeometry } from '../geometry/antimeridian.ts'
 import type { Geometry } from '../geometry/geojson.ts'
 import { nearnessTest } from '../geometry/relation/distance.ts'
 import { relationTest } from '../geometry/relation/relation.ts'
@@ -52,7 +53,7 @@ export function filterPredicate(filter: Filter): Predicate {
       return (row) => holds(row) === null
     }
     default:
-      return spatialPredicate(filter.attribute, relationTest(filter.kind, filter.geometry))
+      return relationPredicate(filter.attribute, relationTest(filter.kind, filter.geometry))
   }
 }
 
@@ -134,6 +135,9 @@ function jsonPredicate({ attribute, relation, value }: Filter & { kind: 'json' }
     return actual === null ? null : relate(actual, wanted)
   }
 }
+
+const relationPredicate = (attribute: Attribute, holds: (geometry: Geometry) => boolean): Predicate =>
+  spatialPredicate(attribute, (geometry) => holds(wrapGeometry(geometry)))
 
 function spatialPredicate({ name }: Attribute, holds: (geometry: Geometry) => boolean): Predicate {
   return (row) => {

@@ -1,6 +1,7 @@
 // The values of geometry columns in PostGIS: in a reference system that is known, and with straight edges.
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { Attribute } from '../values/attribute.ts'
+import { wrapSql } from './wrap-sql.ts'
 
 const wgs84 = 4326
 
@@ -62,7 +63,8 @@ const hasPlainType = (value: Sql): Sql => sql`ST_GeometryType(${value}) IN (${pl
 
 /**
  * The value in a reference system, with straight edges. Null where it cannot be brought there: PostGIS would fail the whole query for one
- * such row. Arcs are straightened before, because they are none in another system.
+ * such row. Arcs are straightened before, because they are none in another system, and longitudes beyond ±180 wrapped: a transformation
+ * may move single positions of a shape to the other side of the earth.
  */
 export function movedSql(attribute: Attribute, value: Sql, srid: number): Sql {
   if (isPlainIn(attribute, srid)) return sql`(${value})`
@@ -70,15 +72,19 @@ export function movedSql(attribute: Attribute, value: Sql, srid: number): Sql {
   const target = raw(String(Math.trunc(srid)))
   if (!attribute.isVarying && (attribute.srid || wgs84) === srid) return straightSql(attribute, located)
   if (isPlain(attribute) && !attribute.isVarying) {
-    return sql`(CASE WHEN ${isInDomain(attribute, located)} THEN ST_Transform(${located}, ${target}) END)`
+    return sql`(CASE WHEN ${isInDomain(attribute, located)} THEN ST_Transform(${wrapped(attribute, located)}, ${target}) END)`
   }
-  const transformed = sql`WHEN ${isInDomain(attribute, shape)} THEN ST_Transform(${straight(shape)}, ${target})`
+  const transformed = sql`WHEN ${isInDomain(attribute, shape)} THEN ST_Transform(${wrapped(attribute, straight(shape))}, ${target})`
   const moved = computedOnce(
     located,
     sql`CASE WHEN ST_SRID(shape) = ${target} THEN ${straight(shape)} ${transformed} END`,
   )
   return attribute.isVarying ? usuallyMoved(attribute, value, srid, moved) : moved
 }
+
+/** Values that have a system each are not: which of them go round the earth is not known. */
+const wrapped = ({ period, isVarying }: Attribute, value: Sql): Sql =>
+  period === undefined || isVarying ? value : wrapSql(value, period)
 
 /** The system that most values have is known, so that its domain is looked up once and not for each row. */
 function usuallyMoved(attribute: Attribute, value: Sql, srid: number, moved: Sql): Sql {

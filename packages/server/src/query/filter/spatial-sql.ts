@@ -5,7 +5,9 @@ import { type Box, extentOf, type Geometry, isBox, positionsOf } from '../geomet
 import type { PlaneImage } from '../geometry/plane-image.ts'
 import type { SpatialRelation } from '../geometry/relation/relation.ts'
 import type { Attribute } from '../values/attribute.ts'
+import { anyCopySql, placedSql } from './antimeridian-sql.ts'
 import { isPlainIn, movedSql } from './shape-sql.ts'
+import { wrapSql } from './wrap-sql.ts'
 
 const wgs84 = 4326
 const webMercator = 3857
@@ -41,10 +43,12 @@ type Comparison = {
 export function intersectsSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
   const compared = inOneSystem(attribute, column, geometry)
   const staysBox = isBox(geometry) && isCylindrical(compared.srid)
-  if (!staysBox) return mendedSql('ST_Intersects', compared, geometry)
+  if (!staysBox) return mendedSql('ST_Intersects', attribute, compared, geometry)
   const { indexed, subject, operand } = compared
-  const exact = sql`ST_Intersects(${subject}, ${operand})`
-  return subject === indexed ? exact : sql`(${indexed} && ${operand} AND ${exact})`
+  return anyCopySql(attribute, operand, (copy) => {
+    const exact = sql`ST_Intersects(${subject}, ${copy})`
+    return subject === indexed ? exact : sql`(${indexed} && ${copy} AND ${exact})`
+  })
 }
 
 const functions: { readonly [relation in SpatialRelation]: string } = {
@@ -59,7 +63,7 @@ const functions: { readonly [relation in SpatialRelation]: string } = {
 
 /** Relations that are false unless the boxes overlap, which all of them are. */
 export function relationSql(relation: SpatialRelation, attribute: Attribute, column: Sql, geometry: Geometry): Sql {
-  return mendedSql(functions[relation], inOneSystem(attribute, column, geometry), geometry)
+  return mendedSql(functions[relation], attribute, inOneSystem(attribute, column, geometry), geometry)
 }
 
 /** The relation of two columns, in the reference system of the first one. */
@@ -74,7 +78,7 @@ export function columnsRelationSql(
 }
 
 const planar = ({ attribute, column }: { attribute: Attribute; column: Sql }, srid: number): Sql =>
-  movedSql(attribute, column, srid)
+  placedSql(attribute, column, srid)
 
 /**
  * Distance along the ellipsoid, in metres. The boxes let an index on a geometry column skip far rows. They are wide
@@ -88,7 +92,7 @@ export function dwithinSql(attribute: Attribute, column: Sql, geometry: Geometry
   if (attribute.geography) return measured
   const boxes = boxesAround(extent, distanceMetres)
   const conditions = [
-    overlapsBoxes(attribute, column, (isInDegrees(attribute) && slicesAround(extent, distanceMetres)) || boxes),
+    overlapsBoxes(attribute, column, slicesOf(attribute, extent, distanceMetres) ?? boxes),
     nearOnPlaneSql(attribute, column, geometry, { extent, boxes }),
     measuredUnlessMet(attribute, column, geometry, { met: raw('true'), measured }),
   ]
@@ -97,6 +101,10 @@ export function dwithinSql(attribute: Attribute, column: Sql, geometry: Geometry
     ' AND ',
   )
 }
+
+/** Slices with their copies would be hundreds of boxes. */
+const slicesOf = (attribute: Attribute, extent: Box, distanceMetres: number): readonly Box[] | undefined =>
+  isInDegrees(attribute) && attribute.period === undefined ? slicesAround(extent, distanceMetres) : undefined
 
 /** Distance in metres along the ellipsoid; null for a null or empty geometry. */
 export function distanceSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
@@ -184,10 +192,17 @@ const onEarth = (geometry: Geometry, extent: Box): Sql => sql`${segmented(fromGe
  * Makes both sides valid first: PostGIS raises an error for a self-intersecting polygon or overlapping parts, and one
  * such row would fail the whole query. `&&` is for the index, which the repaired column does not have.
  */
-function mendedSql(relation: string, { indexed, subject, operand }: Comparison, geometry: Geometry): Sql {
+function mendedSql(
+  relation: string,
+  attribute: Attribute,
+  { indexed, subject, operand }: Comparison,
+  geometry: Geometry,
+): Sql {
   const sound = mayBeBroken.has(geometry.type) ? mended(operand) : operand
-  const row = subject === indexed ? soundRow(subject) : soundOnce(subject)
-  return sql`${indexed} && ${operand} AND ${raw(relation)}(${row}, ${sound})`
+  const placed = attribute.period === undefined ? subject : wrapSql(subject, attribute.period)
+  const row = placed === indexed ? soundRow(placed) : soundOnce(placed)
+  const mayMeet = anyCopySql(attribute, operand, (copy) => sql`${indexed} && ${copy}`)
+  return sql`${mayMeet} AND ${raw(relation)}(${row}, ${sound})`
 }
 
 /** The subject takes time to compute, and is named several times. */
@@ -240,15 +255,17 @@ function segmented(operand: Sql, { west, south, east, north }: Box): Sql {
 }
 
 const asGeography = (attribute: Attribute, column: Sql): Sql =>
-  attribute.geography ? sql`(${column})` : sql`${movedSql(attribute, column, wgs84)}::geography`
+  attribute.geography ? sql`(${column})` : sql`${placedSql(attribute, column, wgs84)}::geography`
 
 /** Undefined if a box cannot be transformed to the column's system: then every row is measured. */
-function overlapsBoxes({ srid = wgs84, hasSystems }: Attribute, column: Sql, boxes: readonly Box[]): Sql | undefined {
+function overlapsBoxes(attribute: Attribute, column: Sql, boxes: readonly Box[]): Sql | undefined {
+  const { srid = wgs84, hasSystems } = attribute
   if (hasSystems || !boxes.every((box) => isLocal(srid, box))) return undefined
   const overlaps = boxes.map((box) => {
     const corners = joinSql([box.west, box.south, box.east, box.north].map(float), ', ')
     const envelope = sql`ST_MakeEnvelope(${corners}, ${integer(wgs84)})`
-    return sql`(${column}) && ${inSystem(srid, envelope, segmented(envelope, box))}`
+    const area = inSystem(srid, envelope, segmented(envelope, box))
+    return anyCopySql(attribute, area, (copy) => sql`(${column}) && ${copy}`)
   })
   return joinSql(overlaps, ' OR ')
 }

@@ -1,4 +1,5 @@
 // Bounding boxes in degrees: which meet, and which hold everything within a distance.
+import { turnDegrees } from './antimeridian.ts'
 import type { Box } from './geojson.ts'
 
 /**
@@ -95,6 +96,8 @@ function largestCosine(up: number, along: number, low: Direction, high: Directio
 
 const box = (west: number, south: number, east: number, north: number): Box => ({ west, south, east, north })
 
+/** Also a turn of the earth further. */
 export function boxesMeet(a: Box, b: Box): boolean {
-  return a.west <= b.east && b.west <= a.east && a.south <= b.north && b.south <= a.north
+  const isAcross = (by: number): boolean => a.west + by <= b.east && b.west <= a.east + by
+  return a.south <= b.north && b.south <= a.north && (isAcross(0) || isAcross(turnDegrees) || isAcross(-turnDegrees))
 }

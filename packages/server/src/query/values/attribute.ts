@@ -60,6 +60,11 @@ export type Attribute = {
   readonly ringless?: boolean
   /** The geometries are known to be polygons or multipolygons, so that no line is turned around with their rings. */
   readonly isAreal?: boolean
+  /**
+   * Geometries may lie beyond ±180 degrees: x repeats after so many units, 360 in degrees. Absent where all are known to lie within that,
+   * and in systems that do not go round the earth.
+   */
+  readonly period?: number
   readonly geography?: boolean
   /** The geometries are known to be points or null. */
   readonly isPoint?: boolean

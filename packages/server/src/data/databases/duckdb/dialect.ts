@@ -101,7 +101,7 @@ function push(test: Test, definitions: Definitions, facts: GeometryFacts): Pushe
     case 'isUnknown':
       return undefined
     default:
-      return pushSpatial(test, column(test.attribute), definitions, facts.get(test.attribute.name)?.covering)
+      return pushSpatial(test, column(test.attribute), definitions, facts.get(test.attribute.name))
   }
 }
 
@@ -110,7 +110,7 @@ function skippingBoxes(test: Test, definitions: Definitions, facts: GeometryFact
   if (!isSpatial(test)) return []
   const fact = facts.get(test.attribute.name)
   if (!(fact?.covering || fact?.hasGroupBoxes)) return []
-  return boxConditions(test, column(test.attribute), definitions, fact.covering)
+  return boxConditions(test, column(test.attribute), definitions, fact)
 }
 
 const isSpatial = (test: Test): test is SpatialTest => 'geometry' in test

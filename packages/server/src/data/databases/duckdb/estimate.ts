@@ -1,5 +1,6 @@
 import proj4 from 'proj4'
 import type { TableEstimate } from '../../../query/execution/introspection.ts'
+import { wrapExtent } from '../../../query/geometry/antimeridian.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { DuckdbTable } from './package.ts'
 
@@ -14,7 +15,10 @@ export function estimateOf(
   const isDegrees = !geometry.srid || geometry.srid === 4326
   if (!isDegrees && !definition) return { rows, extent: null }
   const degrees = isDegrees ? extent : inDegrees(extent, definition ?? '')
-  return { rows, extent: degrees.every(Number.isFinite) ? degrees.map((value) => Number(value.toFixed(6))) : null }
+  if (!degrees.every(Number.isFinite)) return { rows, extent: null }
+  const [west = 0, south = 0, east = 0, north = 0] = degrees
+  const box = wrapExtent({ west, south, east, north })
+  return { rows, extent: [box.west, box.south, box.east, box.north].map((value) => Number(value.toFixed(6))) }
 }
 
 const steps = 8

@@ -3,6 +3,7 @@ import proj4 from 'proj4'
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { PushedTest, Test } from '../../../query/execution/push-down.ts'
 import { definitionOf } from '../../../query/execution/wkb-cells.ts'
+import { copiesOf } from '../../../query/geometry/antimeridian.ts'
 import { boxesAround } from '../../../query/geometry/bounding-box.ts'
 import { type Box, extentOf, isBox, positionsOf } from '../../../query/geometry/geojson.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
@@ -21,27 +22,38 @@ export function pushSpatial(
   test: SpatialTest,
   column: Sql,
   definitions: Definitions,
-  covering: Covering,
+  fact: GeometryFact | undefined,
 ): PushedTest | undefined {
-  const conditions = boxConditions(test, column, definitions, covering)
+  const conditions = boxConditions(test, column, definitions, fact)
   if (conditions.length === 0) return undefined
   const isExact =
     test.kind === 'intersects' && isBox(test.geometry) && Boolean(test.attribute.isPoint) && isDegrees(test.attribute)
   return { condition: joinSql(conditions, ' OR '), isExact }
 }
 
-/** One of them is true for each row that the test keeps: two where its boxes are on both sides of the date line. */
+/**
+ * One of them is true for each row that the test keeps: two where its boxes are on both sides of the date line, and more where the file does
+ * not say that its longitudes end at ±180.
+ */
 export function boxConditions(
   test: SpatialTest,
   column: Sql,
   definitions: Definitions,
-  covering: Covering,
+  fact: GeometryFact | undefined,
 ): readonly Sql[] {
   const extent = extentOf(positionsOf(test.geometry))
   const wanted = test.kind === 'dwithin' ? boxesAround(extent, test.distanceMetres) : [extent]
   const boxes = wanted.map((box) => boxIn(test.attribute, box, definitions))
   if (!boxes.every((box) => box !== undefined)) return []
-  return boxes.map((box) => meets(column, box, covering))
+  return boxes.flatMap((box) => reachable(test.attribute, box, fact)).map((box) => meets(column, box, fact?.covering))
+}
+
+/** Of the copies of a box those that the file can have something in. */
+function reachable(attribute: Attribute, box: Box, fact: GeometryFact | undefined): readonly Box[] {
+  if (!isDegrees(attribute)) return [box]
+  const [west = -540, , east = 540] = fact?.extent ?? []
+  const [copy, ...others] = copiesOf(box)
+  return [copy ?? box, ...others.filter((other) => other.west <= east && other.east >= west)]
 }
 
 const isDegrees = ({ srid }: Attribute): boolean => !srid || srid === 4326

@@ -20,6 +20,7 @@ import { postgresDialect } from './dialect.ts'
 import { estimateTable } from './estimate.ts'
 import { fingerprintTable } from './fingerprint.ts'
 import { checkReadable, columnNames, describeQuery, describeTable, readableName } from './introspect.ts'
+import { longitudePeriods } from './longitude-periods.ts'
 import { queryHint } from './query-hint.ts'
 import { blameExternalServer, explained, explainStatement, whenFull } from './server-errors.ts'
 import { listTables } from './tables.ts'
@@ -129,6 +130,7 @@ export function connectionOf(postgres: PostgresConnection): Connection {
     queryHint,
     projection: (srid, options) => projectionText(postgres, srid, options),
     estimate: (source, geometry, options) => estimateTable(postgres, source, geometry, options),
+    periods: (source, geometries, options) => longitudePeriods(postgres, source, geometries, options),
     fingerprint: (source, options) => fingerprintTable(postgres, source, options),
   }
 }

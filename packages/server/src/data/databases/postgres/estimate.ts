@@ -2,6 +2,7 @@ import { raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { TableEstimate } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
+import { wrapExtent } from '../../../query/geometry/antimeridian.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import { catalogOf, facts, roleOf } from './catalog.ts'
 import { rowEstimate, tableName } from './introspect.ts'
@@ -49,7 +50,8 @@ const isIndexed = (geometry: Attribute | undefined): Sql => sql`EXISTS (
 function readEstimate(row: Readonly<Record<string, string | null>> | undefined): TableEstimate {
   const { rows = null, extent = null, indexed = null } = row ?? {}
   const [west = 0, south = 0, east = 0, north = 0] = extent === null ? [] : (JSON.parse(extent) as number[])
-  const corners = [west, Math.max(-90, south), east, Math.min(90, north)].map((degrees) => Number(degrees.toFixed(6)))
+  const box = wrapExtent({ west, south: Math.max(-90, south), east, north: Math.min(90, north) })
+  const corners = [box.west, box.south, box.east, box.north].map((degrees) => Number(degrees.toFixed(6)))
   return {
     rows: rows === null ? null : Number(rows),
     extent: extent === null ? null : corners,

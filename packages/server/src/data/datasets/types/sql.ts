@@ -6,7 +6,7 @@ import { blame, type Connection } from '../../../query/execution/connection.ts'
 import type { Relation } from '../../../query/execution/plan-sql.ts'
 import { splitMarkers } from '../../../query/execution/sql-markers.ts'
 import { relationsOf } from '../../databases/postgres/tenant-sql/tenant-sql.ts'
-import { attributesOf } from '../attribute-dto.ts'
+import { attributesOf, geometriesOf } from '../attribute-dto.ts'
 import type { Dataset } from '../dataset-record.ts'
 import type { DatasetType, ParameterValues, Source, SourceContext } from '../dataset-type.ts'
 import { declarationHint, parameterisedSql, readParameters } from '../parameters.ts'
@@ -32,6 +32,8 @@ export const sqlType: DatasetType = {
     return { attributes: columns.map(toDto), bytes: null, rowEstimate: null }
   },
   open: openSql,
+  periods: async (dataset, { connect }, options) =>
+    (await connect()).periods?.(undefined, geometriesOf(dataset), options),
   async readsTable(source, { schema, name }, isPlatform) {
     // For SQL that can no longer be parsed, search its text for the name: a false positive is the safe side.
     const named = await relationsOf(source, { schema, isShared: isPlatform }).catch(() => undefined)

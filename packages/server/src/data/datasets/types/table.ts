@@ -8,7 +8,7 @@ import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import type { Plan } from '../../../query/plan/plan.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import { tableName } from '../../databases/postgres/introspect.ts'
-import { type AttributeDto, attributesOf } from '../attribute-dto.ts'
+import { type AttributeDto, attributesOf, geometriesOf } from '../attribute-dto.ts'
 import type { Dataset } from '../dataset-record.ts'
 import type { DatasetType, Source, SourceContext } from '../dataset-type.ts'
 import type { RunRest } from '../queries/remaining-plan.ts'
@@ -26,9 +26,11 @@ export const tableType: DatasetType = {
   },
   open: openTable,
   async estimate(dataset, { connect }, options) {
-    const geometry = [...attributesOf(dataset).values()].find(({ type }) => type === 'geometry')
+    const [geometry] = geometriesOf(dataset)
     return (await connect()).estimate(dataset.source, geometry, options)
   },
+  periods: async (dataset, { connect }, options) =>
+    (await connect()).periods?.(dataset.source, geometriesOf(dataset), options),
   columns: async ({ source }, { connect }, options) => (await connect()).columnNames?.(source, options),
   tableOf: tableName,
   readsTable: async (source, table) => isDeepStrictEqual(tableName(source, table.schema), table),

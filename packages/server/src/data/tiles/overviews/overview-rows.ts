@@ -2,8 +2,10 @@
 import type { Queryable } from '../../../kernel/db/db.ts'
 import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { located } from '../../../query/execution/postgres-sql.ts'
+import { wrapSql } from '../../../query/filter/wrap-sql.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
-import { isLonLat, mercatorOf } from '../sql/mercator-sql.ts'
+import { unitInMetres } from '../source/tile-bounds.ts'
+import { isLonLat, mercatorOf, withinWorld } from '../sql/mercator-sql.ts'
 import { tileNumber } from './overview.ts'
 import { cellOf, maxZoom, tileShift } from './overview-grid.ts'
 
@@ -33,8 +35,10 @@ export async function makeRows(tx: Queryable, source: OverviewSource): Promise<n
 /** The keys of points in degrees and where they are, if they have a place on the map. */
 function placedPoints({ base, key, geometry }: OverviewSource): Sql {
   const value = located(geometry)
+  const lon = geometry.period === undefined ? raw('lon') : withinWorld(raw('lon'), geometry.period)
   return sql`
-    SELECT * FROM (SELECT q.${ident(key)} AS key, ST_X(${value}) AS lon, ST_Y(${value}) AS lat FROM ${base} AS q OFFSET 0) AS q
+    SELECT key, ${lon} AS lon, lat
+    FROM (SELECT q.${ident(key)} AS key, ST_X(${value}) AS lon, ST_Y(${value}) AS lat FROM ${base} AS q OFFSET 0) AS q
     WHERE lon BETWEEN -540 AND 540 AND lat BETWEEN -1000 AND 1000`
 }
 
@@ -68,11 +72,13 @@ function placedRows(source: OverviewSource): Sql {
       FROM (SELECT key, ${x} AS x, ${y} AS y FROM (${placedPoints(source)}) AS q OFFSET 0) AS q`
   }
   // svc.to_mercator handles every reference system, but is slower.
+  const projected = sql`svc.to_mercator(${located(geometry)})`
+  const shape = geometry.period === undefined ? projected : wrapSql(projected, unitInMetres(0, 1))
   return sql`
     SELECT key, shape, ST_NPoints(shape) AS vertices,
       ST_XMin(box) AS x0, ST_YMin(box) AS y0, ST_XMax(box) AS x1, ST_YMax(box) AS y1
     FROM (SELECT key, shape, Box3D(shape) AS box
-      FROM (SELECT q.${ident(key)} AS key, svc.to_mercator(${located(geometry)}) AS shape FROM ${base} AS q OFFSET 0) AS q
+      FROM (SELECT q.${ident(key)} AS key, ${shape} AS shape FROM ${base} AS q OFFSET 0) AS q
       WHERE NOT ST_IsEmpty(shape) OFFSET 0) AS q`
 }
 

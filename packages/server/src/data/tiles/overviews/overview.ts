@@ -66,8 +66,8 @@ export function keyOf({ attributes }: Pick<Dataset, 'attributes'>): string | und
   return keys.length === 1 && !isTaken ? keys[0]?.name : undefined
 }
 
-/** Changes when an older overview no longer fits the dataset. */
-export function shapeOf(dataset: Pick<Dataset, 'attributes'>, geometry: Attribute): string {
+/** Changes when an older overview no longer fits the dataset. Where rows may lie does not matter: it follows them. */
+export function shapeOf(dataset: Pick<Dataset, 'attributes'>, { period: _, ...geometry }: Attribute): string {
   const columns = dataset.attributes.map(({ name, dbType }) => [name, dbType])
   return hash('sha1', JSON.stringify([geometry, columns]), 'base64url').slice(0, 12)
 }

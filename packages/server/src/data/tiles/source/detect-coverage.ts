@@ -83,10 +83,10 @@ export function mapOf(extent: TileExtent | undefined, rows: number): Omit<TileSo
  */
 function padded([west, south, east, north]: TileExtent): TileExtent {
   const pad = 1e-6
-  // Ignore bounds beyond the Earth: one bad row must not shape the extent.
-  const [left, right] = west < -540 || east > 540 ? [-180, 180] : [west, east]
-  const latitude = (degrees: number): number => Math.max(-90, Math.min(90, degrees))
-  return [Math.max(-540, left - pad), latitude(south - pad), Math.min(540, right + pad), latitude(north + pad)]
+  // Maps expect no bounds that cross the antimeridian.
+  const [left, right] = west > east ? [-180, 180] : [west, east]
+  const limited = (degrees: number, most: number): number => Math.max(-most, Math.min(most, degrees))
+  return [limited(left - pad, 180), limited(south - pad, 90), limited(right + pad, 180), limited(north + pad, 90)]
 }
 
 function maxZoomFor(extent: TileExtent, rows: number): number {

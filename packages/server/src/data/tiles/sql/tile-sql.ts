@@ -1,6 +1,7 @@
 // The SQL of tiles in PostGIS.
 import { and, ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { column, located } from '../../../query/execution/postgres-sql.ts'
+import { anyCopySql } from '../../../query/filter/antimeridian-sql.ts'
 import { filterSql } from '../../../query/filter/filter-sql.ts'
 import type { Filter } from '../../../query/filter/filter-tree.ts'
 import { isInDomain, movedSql, straightSql } from '../../../query/filter/shape-sql.ts'
@@ -41,7 +42,7 @@ export type TileQuery = {
   readonly isPoint: boolean
   readonly columns: readonly SelectedColumn[]
   readonly where: Filter
-  /** Some longitudes are beyond ±180. */
+  /** Some longitudes may be beyond ±180. */
   readonly isWrapped: boolean
   readonly order: readonly Sql[]
   readonly limit: number
@@ -132,7 +133,8 @@ function inTile(tile: Tile, geometry: Attribute, isWrapped: boolean, margin: num
     return [overlaps(value, worlds(tileInMetres(tile, margin), unitInMetres(0, 1), isWrapped), ownSrid)]
   }
   const edge = sql`ST_Segmentize(${envelope(within(degrees), 4326)}, ${(degrees[2] - degrees[0]) / 8}::float8)`
-  return [sql`${value} && ST_SetSRID(ST_Expand(ST_Transform(${edge}, ${srid}::int4), 1), ${ownSrid}::int4)`]
+  const area = sql`ST_SetSRID(ST_Expand(ST_Transform(${edge}, ${srid}::int4), 1), ${ownSrid}::int4)`
+  return [anyCopySql(geometry, area, (copy) => sql`${value} && ${copy}`)]
 }
 
 function inOwnBox({ box }: ProjectionFallback, geometry: Attribute): Sql[] {

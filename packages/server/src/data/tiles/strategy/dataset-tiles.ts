@@ -86,7 +86,7 @@ export async function makeDatasetTile(
     const made = await make(rows, columns, 'lonlat')
     return { source: opened, made, columns, features: counted(made, layer.geometryType === 'point') }
   }
-  const query = queryOf(loadedSource, layer, inSql, { tile, columns, plan, shown })
+  const query = queryOf(layer, inSql, { tile, columns, plan, shown })
   const thinned = strategy.from === 'overview' ? thinnedQuery(loadedSource, query, inSql) : undefined
   const isSure = layer.geometryType === 'point' && hasBox(query)
   const work = { inSql, query, thinned, make, shown, isLimited, isSure, signal }
@@ -170,14 +170,8 @@ const cellsOf = (batches: (string | null)[][][]): TileRows => ({ cells: batches.
 
 type Wanted = { tile: Tile; columns: readonly SelectedColumn[]; plan: Plan; shown: number }
 
-function queryOf(
-  loadedSource: LoadedTileSource,
-  layer: DatasetLayer,
-  inSql: NonNullable<TileData['inSql']>,
-  wanted: Wanted,
-): TileQuery {
+function queryOf(layer: DatasetLayer, inSql: NonNullable<TileData['inSql']>, wanted: Wanted): TileQuery {
   const { tile, columns, plan, shown } = wanted
-  const [west, , east] = loadedSource.source.extentLngLat
   return {
     tile,
     from: inSql.relation.from,
@@ -185,7 +179,7 @@ function queryOf(
     isPoint: layer.geometryType === 'point' || layer.geometryType === 'multipoint',
     columns,
     where: plan.where,
-    isWrapped: west < -180 || east > 180,
+    isWrapped: layer.geometry.period !== undefined,
     order: inSql.relation.key.map(column),
     // One row more than shown tells that there are more.
     limit: shown + 1,

@@ -2,7 +2,9 @@
  * Moves geometries in degrees that go on beyond the antimeridian, such as those of a grid from 0 to 360, to where everybody
  * looks for them: into -180 … 180. Lines and areas that cross it are cut there, as RFC 7946 says.
  */
-import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import { ident, raw, sql } from '../../../kernel/db/sql.ts'
+import { wrapColumnSql } from '../../../query/filter/wrap-sql.ts'
+import { turnDegrees } from '../../../query/geometry/antimeridian.ts'
 import type { Warning } from '../readers/reader.ts'
 import { geometryColumn } from './column-names.ts'
 import type { StagedTable } from './staging.ts'
@@ -21,7 +23,8 @@ export async function wrapLongitudes(staged: StagedTable): Promise<{ staged: Sta
   if (!row?.moved) return unchanged
   const isSingle = /^(LineString|Polygon)Z?$/.test(plan.geometry.type)
   const type = isSingle ? `Multi${plan.geometry.type}` : plan.geometry.type
-  const wrapped = isSingle ? sql`ST_Multi(${wrappedShape(column)})` : wrappedShape(column)
+  const moved = wrapColumnSql(column, turnDegrees)
+  const wrapped = isSingle ? sql`ST_Multi(${moved})` : moved
   await target.db.query(sql`
     ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${raw(`geometry(${type},${source})`)} USING ${wrapped}`)
   const rows = row.moved === 1 ? 'One row has' : `${row.moved} rows have`
@@ -40,15 +43,4 @@ async function isGeographic({ target }: StagedTable, srid: number): Promise<bool
   const [row] = await target.db.query<{ found: boolean }>(sql`
     SELECT EXISTS (SELECT FROM spatial_ref_sys WHERE srid = ${srid}::int4 AND srtext ~ '^(GEOGCS|GEOGCRS)') AS found`)
   return row?.found ?? false
-}
-
-/** Moved as a whole so that it begins inside, then cut where it goes on. Of a cut only parts of the same kind are kept. */
-function wrappedShape(column: Sql): Sql {
-  const moved = sql`ST_Translate(${column}, -360 * floor((ST_XMin(${column}) + 180) / 360), 0)`
-  const cut = sql`ST_CollectionExtract(ST_WrapX(${moved}, 180, -360), ST_Dimension(${column}) + 1)`
-  return sql`CASE
-    WHEN ${column} IS NULL OR ST_IsEmpty(${column}) OR (ST_XMin(${column}) >= -180 AND ST_XMax(${column}) <= 180) THEN ${column}
-    WHEN ST_XMax(${moved}) <= 180 THEN ${moved}
-    WHEN GeometryType(${column}) = 'GEOMETRYCOLLECTION' THEN ST_WrapX(${moved}, 180, -360)
-    ELSE ${cut} END`
 }

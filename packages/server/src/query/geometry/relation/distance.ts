@@ -1,6 +1,7 @@
 // Geodesic distances between geometries and the predicate "within a distance", for rows that no database compares.
 import geographicLib from 'geographiclib-geodesic'
 import { ApiError } from '../../../kernel/errors.ts'
+import { turnDegrees } from '../antimeridian.ts'
 import { boxesAround, boxesMeet } from '../bounding-box.ts'
 import { extentOf, type Geometry, type Position, positionsOf } from '../geojson.ts'
 import { mortonCodes } from './morton-code.ts'
@@ -96,7 +97,9 @@ function isOneInside({ areas }: Round, { paths }: Round): boolean {
   return areas.some(({ rings, inside }) => {
     if ('cosine' in inside) return paths.some((path) => isSurrounded(path, rings, inside))
     beginComparison(inside)
-    return paths.some(({ first }) => isInAreas(inside, ...first))
+    return paths.some(({ first: [x, y] }) =>
+      [x, x + turnDegrees, x - turnDegrees].some((copy) => isInAreas(inside, copy, y)),
+    )
   })
 }
 
