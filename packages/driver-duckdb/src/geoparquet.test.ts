@@ -39,6 +39,7 @@ describe('GeoParquet', () => {
     const paths = Object.fromEntries(['xmin', 'ymin', 'xmax', 'ymax'].map((edge) => [edge, ['bbox', edge]]))
     const column = { encoding: 'WKB', geometry_types: ['Point', 'MultiPoint'], crs: utm, covering: { bbox: paths } }
     await writeWithKey(folder, 'covered.parquet', geo({ ...column, bbox: [0, 40, 9, 49] }))
+    await writeWithKey(folder, 'counted.parquet', geo(column))
     await writeWithKey(folder, 'unlocated.parquet', geo({ encoding: 'WKB', geometry_types: ['Point'], crs: null }))
     await writeWithKey(
       folder,
@@ -59,6 +60,7 @@ describe('GeoParquet', () => {
         v1: ['GEOMETRY(OGC:CRS84)', { type: 'Point', dimension: 2, srid: 4326, extent }],
         native: ['GEOMETRY(OGC:CRS84)', { type: 'Point', dimension: 2, srid: 4326, extent, hasGroupBoxes: true }],
         covered: ['GEOMETRY(EPSG:25832)', { type: 'Geometry', dimension: 2, srid: 25832, extent, covering: paths }],
+        counted: ['GEOMETRY(EPSG:25832)', { type: 'Geometry', dimension: 2, srid: 25832, extent, covering: paths }],
         unlocated: ['GEOMETRY', { type: 'Point', dimension: 2, srid: 0 }],
         odd: ['GEOMETRY(ESRI:54009)', { type: 'Geometry', dimension: 2, srid: 0, system: 'ESRI:54009' }],
         round: ['GEOMETRY(OGC:CRS84)', { type: 'Point', dimension: 2, srid: 4326, edges: 'spherical' }],

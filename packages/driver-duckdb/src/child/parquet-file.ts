@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { Box, DuckdbColumn, GeometryFact } from '../messages.ts'
+import type { Box, Covering, DuckdbColumn, GeometryFact } from '../messages.ts'
 import type { FolderFile } from './folder.ts'
 import {
   checkGeoColumns,
@@ -96,8 +96,11 @@ async function located(
   const system = metadata ? systemOfColumn(metadata) : nativeSystem(native)
   const boxes =
     metadata?.fact.extent && metadata.fact.type !== 'Geometry' ? {} : await nativeFacts(connection, path, column.name)
+  const covering = metadata?.fact.covering
+  const isCovered = covering && !metadata?.fact.extent && !boxes.extent
   const geometry: GeometryFact = {
     ...column.geometry,
+    ...(isCovered && (await coveringExtent(connection, path, covering))),
     ...boxes,
     ...metadata?.fact,
     ...system,
@@ -135,6 +138,28 @@ async function nativeFacts(
   const box = [row?.xmin, row?.ymin, row?.xmax, row?.ymax]
   if (!box.every((edge) => typeof edge === 'number' && Number.isFinite(edge))) return {}
   return { extent: box as unknown as Box, ...kindOf((row?.types ?? []).map(typeName)) }
+}
+
+type Edges = { readonly [edge in 'xmin' | 'ymin' | 'xmax' | 'ymax']: number | null }
+
+/** By the statistics of the columns that hold the boxes of rows, if every row group has them. */
+async function coveringExtent(
+  connection: DuckDBConnection,
+  path: string,
+  { xmin, ymin, xmax, ymax }: Covering,
+): Promise<Pick<GeometryFact, 'extent'>> {
+  const edge = (least: 'min' | 'max', column: readonly string[]): string => {
+    const value = `TRY_CAST(stats_${least}_value AS DOUBLE)`
+    const isThere = `path_in_schema = ${quotedText(column.join(', '))} AND num_values > coalesce(stats_null_count, 0)`
+    return `CASE WHEN bool_and(${value} IS NOT NULL) FILTER (${isThere}) THEN ${least}(${value}) FILTER (${isThere}) END`
+  }
+  const [row] = await rowsOf<Edges>(
+    connection,
+    `SELECT ${edge('min', xmin)} AS xmin, ${edge('min', ymin)} AS ymin, ${edge('max', xmax)} AS xmax, ${edge('max', ymax)} AS ymax
+     FROM parquet_metadata(${path})`,
+  )
+  const box = [row?.xmin, row?.ymin, row?.xmax, row?.ymax]
+  return box.every((side) => typeof side === 'number' && Number.isFinite(side)) ? { extent: box as unknown as Box } : {}
 }
 
 const typeNames: { readonly [name: string]: string } = {

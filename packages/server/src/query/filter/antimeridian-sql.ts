@@ -5,7 +5,7 @@ import { movedSql } from './shape-sql.ts'
 import { wrapSql } from './wrap-sql.ts'
 
 /** The operand, and its copies a turn of the earth further if rows can be there. */
-export function copiesSql({ period }: Attribute, operand: Sql): readonly Sql[] {
+function copiesSql({ period }: Attribute, operand: Sql): readonly Sql[] {
   if (period === undefined) return [operand]
   return [operand, ...[period, -period].map((by) => sql`ST_Translate(${operand}, ${raw(String(by))}, 0)`)]
 }

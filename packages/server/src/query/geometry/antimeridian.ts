@@ -15,7 +15,7 @@ export function copiesOf(box: Box, turn = turnDegrees): readonly Box[] {
   return [0, turn, -turn].map((by) => ({ ...box, west: west + by, east: east + by }))
 }
 
-export const isBeyondAntimeridian = ({ west, east }: Box): boolean => west < -half || east > half
+const isBeyondAntimeridian = ({ west, east }: Box): boolean => west < -half || east > half
 
 /** By how much it is moved so that it begins in -180 … 180. */
 const shiftOf = (west: number): number => -turnDegrees * Math.floor((west + half) / turnDegrees)

@@ -50,8 +50,8 @@ export function boxConditions(
 
 /** Of the copies of a box those that the file can have something in. */
 function reachable(attribute: Attribute, box: Box, fact: GeometryFact | undefined): readonly Box[] {
-  if (!isDegrees(attribute)) return [box]
   const [west = -540, , east = 540] = fact?.extent ?? []
+  if (!isDegrees(attribute) || (west >= -180 && east <= 180)) return [box]
   const [copy, ...others] = copiesOf(box)
   return [copy ?? box, ...others.filter((other) => other.west <= east && other.east >= west)]
 }
