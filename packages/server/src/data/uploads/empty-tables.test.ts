@@ -23,12 +23,13 @@ const attributesOf = async (datasetId: string): Promise<string[]> => {
 const empties: readonly (readonly [name: string, bytes: string, attributes: readonly string[]])[] = [
   ['a.geojson', '{"type":"FeatureCollection","features":[]}', ['fid', 'geom']],
   ['a.csv', 'name,value\n', ['fid', 'name', 'value']],
+  ['b.csv', 'name,lat,lon\n', ['fid', 'name', 'lat', 'lon', 'geom']],
   ['a.json', '[]', ['fid', 'geom']],
   ['a.kml', '<?xml version="1.0"?><kml><Document/></kml>', ['fid', 'geom']],
 ]
 
 for (const [name, bytes, attributes] of empties) {
-  test(`an empty ${name.slice(2)} file makes an empty table, with a warning`, async () => {
+  test(`an empty ${name.slice(2)} file of ${attributes.join(', ')} makes an empty table, with a warning`, async () => {
     const ended = await upload(name, bytes)
     assert.equal(ended.status, 'completed', JSON.stringify(ended))
     assert.deepEqual(

@@ -23,7 +23,7 @@ export function findGeometry(
   const meaningOfO = readMeaningOfO(columns)
   if (rules.geometry !== undefined) return chosenGeometry(columns, rules, meaningOfO)
   const box = findBox(columns)
-  const geometryColumns = findWritten(columns) ?? findAxes(columns, meaningOfO, box)
+  const geometryColumns = findWritten(columns) ?? findAxes(columns, { meaningOfO, box, hasRows: sample.length > 0 })
   if (geometryColumns) return { geometryColumns, warnings: [] }
   return (
     (box && { geometryColumns: box, warnings: [boxWarning(columns, box)] }) ??
@@ -66,15 +66,16 @@ type Candidate = AxisHeading & { column: number }
 /** Columns called latitude and longitude: first those called nothing else, then those with the same prefix, then any. */
 function findAxes(
   columns: TextColumns,
-  meaningOfO: MeaningOfO | undefined,
-  box: BoxColumns | undefined,
+  { meaningOfO, box, hasRows }: { meaningOfO: MeaningOfO | undefined; box: BoxColumns | undefined; hasRows: boolean },
 ): GeometryColumns | undefined {
   const { names, cells } = columns
   const isSide = (column: number) => box !== undefined && Object.values(box).includes(column)
   const isEarthly = areOfTheEarth(columns)
   const candidates = names.flatMap((name, column): Candidate[] => {
     const heading = isSide(column) ? undefined : readAxisHeading(name)
-    const isFound = heading && isAxis(cells[column] ?? [], heading, meaningOfO, isEarthly)
+    if (!heading) return []
+    // Of a heading without rows its names must do.
+    const isFound = hasRows ? isAxis(cells[column] ?? [], heading, meaningOfO, isEarthly) : heading.isSure
     return isFound ? [{ ...heading, column }] : []
   })
   const of = (axis: Axis) => candidates.filter((candidate) => candidate.axis === axis)

@@ -76,6 +76,7 @@ export function createTable(layout: TableLayout, { warnings, isStrict, rules = {
       srid: srid ?? layout.srid,
       sridHint: layout.sridHint,
       geometryColumns: geometryColumnNames(layout.geometry, names),
+      isSpatial: layout.geometry.kind !== 'none',
       warnings: [...warnings, ...layout.warnings, ...lengthWarnings(lengths), ...nullWarnings(nullCount)],
     }),
     noteNull(count) {
