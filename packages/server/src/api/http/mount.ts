@@ -73,10 +73,12 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, surround
       const query = readInput(tree, faults)
       if (operation.multipart && !isForm(request)) throw notForm()
       const body = readBody && faults.attempt(() => readBody(given(request.body)))
-      faults.finish()
-      if (trail && operation.access === 'public') noteApplication(trail, body)
       const params = paramsOf(request)
       const context = new Context(request, admitted, authority, services) as ContextOf<Access, S>
+      if (faults.size > 0 && operation.addFaults)
+        return operation.addFaults(context, { params, body: request.body }, faults).then(() => faults.finish())
+      faults.finish()
+      if (trail && operation.access === 'public') noteApplication(trail, body)
       const fail = async (error: unknown): Promise<never> => {
         throw await explained(error, admitted, authority)
       }

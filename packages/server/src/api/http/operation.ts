@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
+import type { FaultCollector } from '../../kernel/errors.ts'
 import type { JsonBudget } from '../../kernel/json/json-budget.ts'
 import type { Caller, Scope } from '../access/acl.ts'
 import type { Trail } from '../access/audit-trail.ts'
@@ -136,6 +137,15 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
    * that the operation needs. Whoever may not do it then costs no more than a look-up, whatever is sent.
    */
   beforeBody?: (context: ContextOf<A, S>, params: PathParameters<P>) => unknown
+  /**
+   * Where the input does not fit its schemas: adds the faults that only `handle` would find, so that a client gets all at once. The body is
+   * as it came.
+   */
+  addFaults?: (
+    context: ContextOf<A, S>,
+    input: { params: PathParameters<P>; body: unknown },
+    faults: FaultCollector,
+  ) => Promise<void>
   handle: (
     context: ContextOf<A, S>,
     input: { params: PathParameters<P>; query: Static<Q>; body: Static<B> },

@@ -90,9 +90,10 @@ export const queryPaths: QueryPaths = {
   of: (list) => `query/${list === 'order' ? 'sort' : list}`,
 }
 
-/** Parses a query and reports all faults together. */
-export function parsePlan(query: QueryRequest, attributes: Attributes, paths = bodyPaths): Plan {
-  const faults = new FaultCollector()
+type Parse = (query: QueryRequest, attributes: Attributes, paths?: QueryPaths, faults?: FaultCollector) => Plan
+
+/** Parses a query and reports all faults together. With `faults`, of parts that the query lacks for them, only names are looked at. */
+export const parsePlan: Parse = (query, attributes, paths = bodyPaths, faults = new FaultCollector()) => {
   const each = <T>(list: List, read: (text: string, path: string) => T): T[] =>
     (query[list] ?? []).flatMap((text, index) => faults.attempt(() => [read(text, paths.of(list, index))]) ?? [])
   /** Those that are named without an alias are named once. */
@@ -141,10 +142,7 @@ export function parsePlan(query: QueryRequest, attributes: Attributes, paths = b
   }
 }
 
-/**
- * The faults of an order beside those of other parts, so that they are told at once: names that are neither attributes nor
- * mentioned in a column, which may be the one that is at fault.
- */
+/** Names in an order beside other faults: neither attributes nor mentioned in a column, which may be the one at fault. */
 function findOrderFaults(query: QueryRequest, attributes: Attributes, paths: QueryPaths, faults: FaultCollector): void {
   const mentioned = (query.attributes ?? []).join('\n')
   for (const [index, text] of (query.order ?? []).slice(0, maxFaults).entries()) {
@@ -198,7 +196,7 @@ function parseAggregate(
 
 const ordered: readonly AttributeType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time']
 
-/** The type of an aggregate of this attribute; undefined if the aggregate does not apply. */
+/** The type of an aggregate of this attribute; undefined if it does not apply. */
 function aggregateType(aggregate: Aggregate, { type }: Attribute): AttributeType | undefined {
   if (aggregate === 'count') return 'integer'
   if (aggregate === 'extent') return type === 'geometry' ? 'json' : undefined

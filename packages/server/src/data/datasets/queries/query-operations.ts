@@ -16,21 +16,15 @@ import {
   formatNames,
   isExport,
 } from '../../../query/formats/answer-formats.ts'
-import { type Nearest, nearestFirst } from '../../../query/plan/nearest.ts'
-import {
-  bodyPaths,
-  type Plan,
-  parsePlan,
-  type QueryPaths,
-  type QueryRequest,
-  queryPaths,
-} from '../../../query/plan/plan.ts'
+import type { Nearest } from '../../../query/plan/nearest.ts'
+import { bodyPaths, type Plan, type QueryPaths, type QueryRequest, queryPaths } from '../../../query/plan/plan.ts'
 import { dataset as datasetResource } from '../dataset.ts'
 import { exportAnswer } from '../exports/exports.ts'
 import { statisticsOperation } from '../statistics/statistics-operation.ts'
 import { formatOf, shownPlan } from './answer-format.ts'
 import { type CursorParameter, keysetHeaders, keysetPage } from './keyset-page.ts'
 import { answerRow, rememberRow } from './look-ups.ts'
+import { addQueryFaults, planIn } from './query-faults.ts'
 import {
   cursorParameter,
   filterLanguageParameter,
@@ -162,6 +156,10 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
     body: bodySchema,
     columnsIn: 'where',
     beforeBody: ({ scope, services }, { id }) => services.datasetCache.get(scope, id),
+    async addFaults({ scope, services }, { params: { id }, body }, faults) {
+      const { attributes } = await services.datasetCache.get(scope, id)
+      addQueryFaults(bodySchema, body, attributes, faults)
+    },
     handle: (context, { params: { id }, query, body }) =>
       answer(context, id, {
         parameters: query,
@@ -189,7 +187,7 @@ type DatasetRequest = {
 
 async function answer(context: Context, id: string, datasetRequest: DatasetRequest) {
   const { datasetCache, sources, slots } = context.services
-  const { parameters, query, schema } = datasetRequest
+  const { parameters, schema } = datasetRequest
   const cached = await datasetCache.get(context.scope, id)
   const { dataset, attributes, parameters: own } = cached
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
@@ -198,8 +196,7 @@ async function answer(context: Context, id: string, datasetRequest: DatasetReque
   faults.attempt(() => checkSrid(parameters.srid, formatName))
   faults.attempt(() => refusePaging(datasetRequest, own, formatName))
   const filename = faults.attempt(() => fileNameOf(parameters.filename))
-  const read = faults.attempt(() => parsePlan(query, attributes, datasetRequest.paths))
-  const plan = faults.finish(read && nearestFirst(read, datasetRequest.nearest, attributes, 'body/nearest'))
+  const plan = faults.finish(planIn(datasetRequest, attributes, faults))
   const source = await sources.open(dataset, context.tree)
   const key = source.key ?? []
   const page = keysetPage({ plan, key, datasetId: id }, cursorOf(datasetRequest, own))
