@@ -46,6 +46,7 @@ const testPackages = [
   { name: 'python3-geopandas', purpose: 'GeoPandas', isPresent: () => existsSync(`${debianPython}/geopandas`) },
   { name: 'python3-owslib', purpose: 'OWSLib', isPresent: () => existsSync(`${debianPython}/owslib`) },
   { name: 'python3-openpyxl', purpose: 'openpyxl', isPresent: () => existsSync(`${debianPython}/openpyxl`) },
+  { name: 'python3-venv', purpose: 'venv', isPresent: hasVenv },
   { name: 'zip', purpose: 'zip', isPresent: () => isOnPath('zip') },
   { name: 'procps', purpose: 'ps', isPresent: () => isOnPath('ps') },
 ]
@@ -171,6 +172,11 @@ function hasPostgis() {
       existsSync(`/usr/share/postgresql/${version}/extension/postgis.control`),
   )
   return onDebian || existsSync(join(pgConfig('--sharedir'), 'extension/postgis.control'))
+}
+
+function hasVenv() {
+  const libraries = existsSync('/usr/bin/python3') ? readdirSync('/usr/lib') : []
+  return libraries.some((name) => name.startsWith('python3.') && existsSync(`/usr/lib/${name}/ensurepip`))
 }
 
 function pgConfig(option) {

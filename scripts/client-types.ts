@@ -1,6 +1,7 @@
 // The TypeScript types of @graticule/client, made from the OpenAPI document. Our own generator, because input types leave
 // out readOnly fields, and merge patches, parameters and answers need names: that is most of the work, and
 // json-schema-to-typescript would leave it to be done before and after it.
+import { typeNameOf } from '../packages/server/src/api/http/openapi/openapi.ts'
 
 interface Schema {
   readonly $ref?: string
@@ -8,6 +9,7 @@ interface Schema {
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
   readonly items?: Schema
   readonly minItems?: number
   readonly maxItems?: number
@@ -20,6 +22,8 @@ interface Schema {
   readonly 'x-text-beside'?: string
   /** Of a text in a form: what it holds as JSON. The client writes it. */
   readonly 'x-json-schema'?: Schema
+  /** Of a text in a form: the values that it may stand for. */
+  readonly 'x-text-of'?: Schema
 }
 
 interface Parameter {
@@ -140,7 +144,7 @@ function declareParameters(operation: ApiOperation, known: ReadonlyMap<string, s
   })
   if ([...known.values()].includes(type)) return
   const shared = sharedParameters[operationId.split('.')[1] ?? '']
-  declare(shared && !known.has(shared) ? shared : `${pascal(operationId)}Params`, type)
+  declare(shared && !known.has(shared) ? shared : `${typeNameOf(operationId)}Params`, type)
 }
 
 /** A component that is the body of one operation: here it is named by its operation. */
@@ -159,7 +163,7 @@ function declareBody(operation: ApiOperation, { operations: all, bodies }: Decla
   if (schema?.type !== 'object' || !schema.properties) return
   const [, prefix, verb = ''] = /^(.*)\.(\w+)$/.exec(operationId) ?? []
   const record = verbs[verb] && recordOf(all, `${prefix}.create`)
-  if (!record) return void declare(`${pascal(operationId)}Body`, typeOf(schema))
+  if (!record) return void declare(`${typeNameOf(operationId)}Body`, typeOf(schema))
   const isPatch = verb === 'patch'
   // A patch's own schema does not say what its fields are: that is checked after the merge.
   declare(
@@ -179,7 +183,7 @@ function recordOf(all: readonly ApiOperation[], id: string): string | undefined 
 
 function declareAnswer(operation: ApiOperation, declare: Declare): void {
   const answer = answerOf(operation)
-  const name = pascal(operation.operationId)
+  const name = typeNameOf(operation.operationId)
   if (answer?.properties && Object.keys(answer.properties).length > 0) declare(`${name}Answer`, typeOf(answer))
   if (answer?.items?.properties) declare(`${name}Item`, typeOf(answer.items))
 }
@@ -188,8 +192,6 @@ const answerOf = ({ responses }: ApiOperation): Schema | undefined =>
   schemaOf(Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1])
 
 const schemaOf = (content: Content | undefined): Schema | undefined => Object.values(content?.content ?? {})[0]?.schema
-
-const pascal = (id: string): string => id.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 /** What a client may send: the service sets the rest. */
 const inputOf = (schema: Schema): Schema => ({
@@ -200,10 +202,12 @@ const inputOf = (schema: Schema): Schema => ({
 function typeOf({ 'x-text-beside': language, ...schema }: Schema, indent = ''): string {
   if (language) return `${typeOf(schema, indent)} | string`
   if (schema.$ref) return nameOf(schema.$ref)
-  if (schema['x-json-schema']) return typeOf(schema['x-json-schema'], indent)
+  const held = schema['x-json-schema'] ?? schema['x-text-of']
+  if (held) return typeOf(held, indent)
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if ('const' in schema) return JSON.stringify(schema.const)
-  if (schema.anyOf) return schema.anyOf.map((one) => typeOf(one, indent)).join(' | ')
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices) return choices.map((one) => typeOf(one, indent)).join(' | ')
   if (schema.type === 'array') return arrayOf(schema, indent)
   if (schema.type === 'object') return objectOf(schema, indent)
   if (schema.type === 'integer') return 'number'

@@ -44,7 +44,7 @@ const long: Readonly<Record<string, readonly string[]>> = {
       'mvt/postgis.test.ts',
       'basemap-format.test.ts',
     ],
-    ...['external-overviews.test.ts', 'peer-readers.test.ts'],
+    ...['external-overviews.test.ts', 'peer-readers.test.ts', 'generated-clients.test.ts'],
   ],
   'published packages and pages': [
     'installed-packages.test.ts',

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox'
 import { keyHeaders, keyParameter } from '../../api/access/credentials.ts'
 import type { DeclaredOperation } from '../../api/http/operation.ts'
+import { problemSchema, problemType } from '../../api/http/problem.ts'
 import { headerParameters, parameters, pathParameters } from './api-parameters.ts'
 import { mediaTypes } from './links.ts'
 
@@ -27,9 +28,10 @@ export function apiDocument(operations: readonly DeclaredOperation[], url: strin
       responses: {
         Problem: {
           description: 'An error',
-          content: { 'application/problem+json': { schema: { type: 'object' } } },
+          content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } },
         },
       },
+      schemas: { Problem: plain(problemSchema) },
       securitySchemes: {
         header: { type: 'apiKey', in: 'header', name: keyHeaders[0] },
         query: { type: 'apiKey', in: 'query', name: keyParameter },
@@ -82,6 +84,12 @@ function plain({ examples, ...schema }: TSchema & { examples?: readonly unknown[
   return { ...rest, properties: Object.fromEntries(members), ...(examples && { example: examples[0] }) }
 }
 
+/** Of an answer: its members are those that the standards name. */
+function schemaOf(contentType: string): Json {
+  if (/json/.test(contentType)) return { type: 'object' }
+  return contentType.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' }
+}
+
 const headerOf = (name: string): [string, Json] => [name, { schema: { type: 'string' } }]
 
 function successOf({ success }: DeclaredOperation): Json {
@@ -89,7 +97,7 @@ function successOf({ success }: DeclaredOperation): Json {
   return {
     description,
     ...(headers.length > 0 && { headers: Object.fromEntries(headers.map(headerOf)) }),
-    ...(schema && { content: { [contentType]: { schema: { type: 'object' } } } }),
+    ...(schema && { content: { [contentType]: { schema: schemaOf(contentType) } } }),
   }
 }
 

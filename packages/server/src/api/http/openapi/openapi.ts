@@ -87,7 +87,9 @@ function describe(operation: DeclaredOperation, schemas: Json): Json {
           [method === 'PATCH' ? 'application/merge-patch+json' : 'application/json']: bodyOf(operation, body, schemas),
           ...(method === 'PATCH' && { 'application/json': bodyOf(operation, body, schemas) }),
           ...Object.fromEntries(
-            readsText.map((type) => [type, { schema: { type: 'string', ...boundedBy('bodyBytes') } }]),
+            readsText
+              .filter((type) => !isJson(type))
+              .map((type) => [type, { schema: { type: 'string', ...boundedBy('bodyBytes') } }]),
           ),
         },
       },
@@ -98,6 +100,9 @@ function describe(operation: DeclaredOperation, schemas: Json): Json {
     responses: responsesOf(operation, schemas),
   }
 }
+
+/** GeoJSON is sent as JSON too, and the same as either: a generator makes a type of each, or a program that cannot choose between them. */
+const isJson = (mediaType: string): boolean => mediaType.endsWith('+json')
 
 /** Both header names are accepted, the query parameter, and an access token: any one satisfies, unless a token must be. */
 function accessOf({ access, bearer: isTokenNeeded }: DeclaredOperation): Json {
@@ -193,24 +198,32 @@ function responsesOf(operation: DeclaredOperation, schemas: Json): Json {
   }
 }
 
+/** The id of an operation as the beginning of a type's name: `datasets.insertRows` is DatasetsInsertRows. */
+export const typeNameOf = (id: string): string =>
+  id.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())
+
 /** Under a name of its own, where it has no title: generators would give each media type of one body the same made-up name. */
 function bodyOf({ id }: DeclaredOperation, body: TSchema, schemas: Json): Json {
   const { schema, ...example } = contentOf(body, schemas)
   if (Object.hasOwn(schema as Json, '$ref')) return { schema, ...example }
-  const name = `${id.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}Body`
+  const name = `${typeNameOf(id)}Body`
   schemas[name] ??= withoutNulls(oneOrMany(schema as Json))
   return { schema: { $ref: `#/components/schemas/${name}` }, ...example }
 }
 
-/** Objects are sent as JSON text in a form, and generators can do nothing else with them. `x-json-schema` says what the text holds. */
+/**
+ * Objects are sent as JSON text in a form, and numbers or texts as text: generators send either as a file. `x-json-schema` says what the JSON
+ * holds, `x-text-of` what the text may stand for.
+ */
 function formOf(form: TSchema, schemas: Json): Json {
   const content = contentOf(form, schemas)
   const { $ref } = content.schema as { $ref: string }
   const { properties } = schemas[$ref.split('/').at(-1) ?? ''] as { properties: Record<string, Json> }
   for (const [name, { description, examples: _, ...schema }] of Object.entries(properties)) {
-    if (schema.type !== 'object') continue
-    const text = { type: 'string', contentMediaType: 'application/json', ...boundedBy('bodyBytes') }
-    properties[name] = { ...text, description, 'x-json-schema': schema }
+    const text = { type: 'string', ...boundedBy('bodyBytes'), description }
+    if (schema.type === 'object')
+      properties[name] = { ...text, contentMediaType: 'application/json', 'x-json-schema': schema }
+    else if (schema.anyOf) properties[name] = { ...text, 'x-text-of': schema }
   }
   return content
 }
@@ -240,10 +253,15 @@ function contentOf(schema: TSchema, schemas: Json): Json {
 function reference(schema: TSchema, schemas: Json): Json {
   const { title, ...rest } = plain(schema)
   if (rest.type === 'array' && 'items' in rest) return { ...rest, items: reference(rest.items as TSchema, schemas) }
-  if (Array.isArray(rest.anyOf)) return { ...rest, anyOf: rest.anyOf.map((part) => reference(part, schemas)) }
+  if (Array.isArray(rest.anyOf)) return choice({ ...rest, anyOf: rest.anyOf.map((part) => reference(part, schemas)) })
   if (typeof title !== 'string') return rest
   schemas[title] ??= rest
   return { $ref: `#/components/schemas/${title}` }
+}
+
+/** Named records exclude each other: of `anyOf` a generator makes one record that demands the fields of all. */
+function choice({ anyOf, ...rest }: Json & { anyOf: Json[] }): Json {
+  return anyOf.every((part) => '$ref' in part) ? { ...rest, oneOf: anyOf } : { ...rest, anyOf }
 }
 
 /** Without TypeBox's own symbols. */
