@@ -35,6 +35,14 @@ test('a system that nobody names is not guessed, nor one that is not known', asy
   assert.equal(await place(pointAt(swiss), { sourceSrid: '999' }), 'srid_unknown')
 })
 
+test('coordinates that cannot be degrees are refused where the file says that they are', async () => {
+  const world = { crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:OGC:1.3:CRS84' } } }
+  const done = await uploads.upload(pointAt([907, 534], world))
+  assert.equal(done.error.code, 'srid_required')
+  assert.match(done.error.message, /says that its coordinates are degrees, but they reach from 907, 534 to 907, 534\./)
+  assert.deepEqual(await place(pointAt(swiss, world), { sourceSrid: '2056' }), bern)
+})
+
 for (const targetSrid of [3857, 21781]) {
   test(`coordinates are brought to ${targetSrid} when that is wanted, and the map is where they are`, async () => {
     const done = await uploads.upload(pointAt(swiss, { crs }), { targetSrid: String(targetSrid) })

@@ -1,4 +1,5 @@
 // Recognizes common SRIDs in WKT definitions.
+import { sridOfEsriText } from './esri-systems.ts'
 
 /** `AUTHORITY["EPSG","4326"]` of the whole system, not of a component. */
 const wholeAuthority = /,\s*(?:AUTHORITY|ID)\s*\[\s*"EPSG"\s*,\s*"?(\d{1,6})"?\s*\]\s*\]\s*$/i
@@ -15,6 +16,8 @@ export function sridOfText(text: string): number | undefined {
   if (code !== undefined) return Number(code)
   if (webMercator.test(bare)) return 3857
   if (worldDegrees.test(bare)) return 4326
+  const named = sridOfEsriText(bare)
+  if (named !== undefined) return named
   const [, zone, half] = worldUtm.exec(bare) ?? []
   if (zone === undefined || Number(zone) < 1 || Number(zone) > 60) return undefined
   return (half?.toUpperCase() === 'N' ? 32_600 : 32_700) + Number(zone)

@@ -115,7 +115,7 @@ async function moveByText(staged: StagedTable, text: string, target: number, set
                          ST_Transform(place, ${text}::text, ${target}::int4)) < 1e-6 AS same
       FROM (SELECT ST_GeometryN(ST_Points(${column}), 1) AS place FROM ${tableOf(staged)}
             WHERE NOT ST_IsEmpty(${column}) LIMIT 1) AS first`)
-    if (row && !row.same) return false
+    if (!row?.same) return false
     await set(transformed(numbered, target))
     return true
   })

@@ -97,22 +97,34 @@ export function planTable(layer: ScannedLayer, options: PlanOptions): TablePlan 
  */
 function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: PlanOptions): Reprojection {
   if (sourceSrid !== undefined) return { source: sourceSrid, target: targetSrid }
-  if (layer.srid !== undefined && layer.srid > 0) return { source: layer.srid, target: targetSrid }
-  const srid = layer.wkt && sridOfText(layer.wkt)
-  if (srid) return { source: srid, target: targetSrid }
+  const srid = sridIn(layer)
+  if (srid === 4326)
+    demandDegrees(layer, `The file says that its coordinates are degrees, but they reach ${rangeOf(layer)}.`)
+  if (srid !== undefined) return { source: srid, target: targetSrid }
   if (layer.wkt) return { source: 0, text: layer.wkt, target: targetSrid }
-  if (!looksLikeDegrees(layer.extent)) {
-    throw new UploadFault(
-      'srid_required',
-      [
-        'The file does not say in which reference system its coordinates are, and they are not degrees.',
-        ...(layer.sridHint === undefined ? [] : [layer.sridHint]),
-        'Give it in the field sourceSrid; or, if they are no coordinates, give the field geometry: "none".',
-      ].join(' '),
-      { layer: layer.name },
-    )
-  }
+  demandDegrees(
+    layer,
+    'The file does not say in which reference system its coordinates are, and they are not degrees.',
+    layer.sridHint,
+  )
   return { source: 4326, target: targetSrid }
+}
+
+/** The number of the system that the file names. */
+function sridIn({ srid, wkt }: ScannedLayer): number | undefined {
+  return srid !== undefined && srid > 0 ? srid : wkt ? sridOfText(wkt) : undefined
+}
+
+const rangeOf = ({ extent: [west, south, east, north] = [0, 0, 0, 0] }: ScannedLayer): string =>
+  `from ${west}, ${south} to ${east}, ${north}`
+
+function demandDegrees({ extent, name }: ScannedLayer, problem: string, hint?: string): void {
+  if (looksLikeDegrees(extent)) return
+  const advice =
+    'Give their system in the field sourceSrid; or, if they are no coordinates, give the field geometry: "none".'
+  throw new UploadFault('srid_required', [problem, ...(hint === undefined ? [] : [hint]), advice].join(' '), {
+    layer: name,
+  })
 }
 
 /** Data around the antimeridian may extend beyond 180. */
