@@ -192,6 +192,7 @@ function createAnswer({ onRow, onData }: Listeners) {
   const result: StatementResult = { columns: [], rows: [], command: '', parsed: false, fault: undefined, status: 'I' }
   const takeRow = onRow ?? ((row: ResultCell[]) => void result.rows.push(row))
   let ready = false
+  let isTorn = false
   return {
     add(message: messages.BackendMessage): void {
       if (message.name === 'dataRow') takeRow((message as messages.DataRowMessage).fields)
@@ -203,10 +204,10 @@ function createAnswer({ onRow, onData }: Listeners) {
       else if (message.name === 'readyForQuery') {
         ready = true
         result.status = (message as messages.ReadyForQueryMessage).status as StatementResult['status']
-      }
+      } else isTorn ||= isLeftOpen(message)
     },
     finish(): StatementResult {
-      if (!ready)
+      if (!ready || isTorn)
         throw new Error('The embedded database stopped in the middle of a statement', {
           cause: result.fault && databaseError(result.fault),
         })
@@ -214,6 +215,16 @@ function createAnswer({ onRow, onData }: Listeners) {
     },
   }
 }
+
+/**
+ * A C++ exception of PROJ or GEOS that nobody catches leaves a statement in its middle, and PostgreSQL takes that for its end: it
+ * suspends a query that has no limit, or warns of what was left open when the transaction ends.
+ */
+const isLeftOpen = (message: messages.BackendMessage): boolean =>
+  message.name === 'portalSuspended' ||
+  (message.name === 'notice' && leakRoutines.has((message as messages.NoticeMessage).routine ?? ''))
+
+const leakRoutines: ReadonlySet<string> = new Set(['AtEOXact_Snapshot', 'ResourceOwnerReleaseAll'])
 
 function columnsOf(description: messages.RowDescriptionMessage): ResultColumn[] {
   return description.fields.map(({ name, dataTypeID, dataTypeModifier }) => ({
