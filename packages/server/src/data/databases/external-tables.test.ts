@@ -27,7 +27,7 @@ before(async () => {
     CREATE SERVER locked FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '1', dbname 'x');
     CREATE FOREIGN TABLE keyless (id int4, geom geometry(Point, 4326)) SERVER locked;
     CREATE USER MAPPING FOR PUBLIC SERVER locked OPTIONS (user 'u');
-    CREATE TABLE hidden (id int4 PRIMARY KEY, geom geometry(Point, 4326));
+    CREATE TABLE hidden (id int4 PRIMARY KEY, geom geometry(Point, 4326)); CREATE TABLE "Hidden, too" (id int);
     CREATE TABLE partly (id int4, part int4, name text, secret text, geom geometry(Point, 4326), PRIMARY KEY (id));
     INSERT INTO partly VALUES (1, 1, 'a', 'hush', ST_Point(8, 47, 4326));
     CREATE TABLE halfkey (id int4, part int4, name text, PRIMARY KEY (id, part));
@@ -87,6 +87,8 @@ describe('the reason why a table cannot be read arrives', { skip }, () => {
       body.detail,
       /user "graticule" of this database may not read the table. Run: GRANT SELECT ON public\.hidden TO graticule/,
     )
+    const named = await make({ source: 'Hidden, too' })
+    assert.match(named.body.detail, /Run: GRANT SELECT ON public\."Hidden, too" TO graticule/)
     const unknown = await make({ source: 'hiden' })
     assert.match(unknown.body.detail, /there is no table "hiden"/)
     const query = await make({ type: 'sql', source: 'SELECT * FROM hidden' })

@@ -6,6 +6,7 @@ import { publicDatabaseMessage } from '../../kernel/db/public-message.ts'
 import { ident, joinSql, type Sql, sql } from '../../kernel/db/sql.ts'
 import { ApiError, invalid } from '../../kernel/errors.ts'
 import type { TableName } from '../databases/postgres/introspect.ts'
+import { unknownSrid } from '../uploads/load/known-srids.ts'
 import { columnSql, literal, type NewColumn } from './column-definition.ts'
 
 const lockTimeout = '2s'
@@ -40,8 +41,8 @@ export async function dropColumn(tx: Queryable, { schema, name }: TableName, col
 /** A column may name a system that nobody knows; its geometries could not be transformed. */
 async function checkSrid(tx: Queryable, { path, attribute: { srid } }: NewColumn): Promise<void> {
   if (srid === undefined) return
-  const [system] = await tx.query(sql`SELECT FROM spatial_ref_sys WHERE srid = ${srid}::int4`)
-  if (!system) throw invalid(`${path}/srid`, 'must be the number of a known reference system, such as 4326 or 3067')
+  if ((await unknownSrid(tx, [srid])) !== undefined)
+    throw invalid(`${path}/srid`, 'must be the number of a known reference system, such as 4326 or 3067')
 }
 
 /** Its index, and its description. */

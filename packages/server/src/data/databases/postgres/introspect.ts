@@ -112,14 +112,16 @@ async function demandRight(connection: PostgresConnection, { schema, name }: Tab
     connection,
     options,
     sql`
-    SELECT has_schema_privilege(n.oid, 'USAGE') AS schema, current_user AS user
+    SELECT current_user AS user, format(CASE WHEN has_schema_privilege(n.oid, 'USAGE')
+        THEN 'GRANT SELECT ON %1$I.%2$I TO %3$I' ELSE 'GRANT USAGE ON SCHEMA %1$I TO %3$I' END, n.nspname, c.relname, current_user) AS "grant"
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema}::text AND c.relname = ${name}::text AND c.relkind IN ('r', 'v', 'm', 'p', 'f')`,
   )
   if (!table) return
-  const grant = table.schema === 't' ? `GRANT SELECT ON ${schema}.${name}` : `GRANT USAGE ON SCHEMA ${schema}`
-  const mended = `${grant} TO ${table.user}`.slice(0, 300)
-  throw invalid('body/source', `the user "${table.user}" of this database may not read the table. Run: ${mended}`)
+  throw invalid(
+    'body/source',
+    `the user "${table.user}" of this database may not read the table. Run: ${table.grant?.slice(0, 300)}`,
+  )
 }
 
 /**

@@ -17,6 +17,7 @@ import { isBeyondAntimeridian, type TablePlan } from './table-plan.ts'
 import type { Target } from './target.ts'
 import { withTemporarySrid } from './temporary-srid.ts'
 import { transformInBatches } from './transform-batches.ts'
+import { transformFault } from './transform-fault.ts'
 
 /** A staging table, not visible to users. */
 export type StagedTable = {
@@ -87,15 +88,7 @@ export async function transform(staged: StagedTable): Promise<void> {
   }
   const moved = text === undefined ? set(transformed(column, target)) : moveByText(staged, text, target, set)
   await moved.catch((error) => {
-    if (codeOf(error) !== 'XX000' && codeOf(error) !== '22023') throw error
-    const message = error instanceof Error ? error.message : String(error)
-    const isUnknown = /proj|srid|could not (parse|form)/i.test(message)
-    throw new UploadFault(
-      isUnknown ? 'srid_unknown' : 'invalid_coordinates',
-      `The coordinates cannot be transformed into the reference system ${target}: ${message}`,
-      { layer: layer.name },
-      error,
-    )
+    throw transformFault(error, target, { layer: layer.name })
   })
 }
 

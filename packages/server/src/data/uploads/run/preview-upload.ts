@@ -4,19 +4,19 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { createAdmission } from '../../../kernel/concurrency/admission.ts'
-import { codeOf } from '../../../kernel/db/database-error.ts'
 import type { Db } from '../../../kernel/db/db.ts'
 import { raw, sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { geometryColumn } from '../load/column-names.ts'
 import { demandKnownSrids } from '../load/known-srids.ts'
 import { isBeyondAntimeridian, planTable, type Reprojection, rowsRequest, type TablePlan } from '../load/table-plan.ts'
+import { transformFault } from '../load/transform-fault.ts'
 import { wrapWarning } from '../load/wrap-longitudes.ts'
 import type { FileSummary, SampleRow } from '../reader-process/reader-messages.ts'
 import type { ReaderProcess } from '../reader-process/reader-process.ts'
 import { ReadFault, type ScannedLayer, type Warning } from '../readers/reader.ts'
 import type { UploadFormFields } from '../record/upload.ts'
-import { faultOf, UploadFault } from '../record/upload-fault.ts'
+import { faultOf } from '../record/upload-fault.ts'
 import type { PreviewedLayer, UploadPreview } from '../record/upload-preview.ts'
 import { datasetName } from './dataset-name.ts'
 import type { LoadingParts } from './loading-parts.ts'
@@ -216,8 +216,6 @@ async function shapesOf(db: Db, sample: readonly SampleRow[], places: Reprojecti
             FROM unnest(${hex}::text[]) WITH ORDINALITY AS given (hex, place)) AS shapes ORDER BY place`)
     return rows.map(({ shape }) => (shape === null ? null : JSON.parse(shape)))
   } catch (error) {
-    if (codeOf(error) !== 'XX000' && codeOf(error) !== '22023') throw error
-    const message = error instanceof Error ? error.message : String(error)
-    throw new UploadFault('invalid_coordinates', `The coordinates cannot be transformed: ${message}`, {}, error)
+    throw transformFault(error, 4326)
   }
 }
