@@ -57,12 +57,24 @@ test('a query with a misspelt parameter and a misspelt attribute names both', as
 })
 
 test('the body of a query with a wrong value, an unknown member and misspelt names has all of them in one answer', async () => {
-  const wrong = { attributes: ['nam'], where: { populaton: 1 }, order: ['-populaton'], limit: -1, lmit: 2, group: 'name' }
+  const wrong = {
+    attributes: ['nam'],
+    where: { populaton: 1 },
+    order: ['-populaton'],
+    limit: -1,
+    lmit: 2,
+    group: 'name',
+  }
   const reply = await ask({ ...wrong, nearest: { attribute: 'geo', point: [7, 46] } })
-  assert.deepEqual(faultsOf(reply).map((fault) => fault.slice(0, fault.indexOf(':'))).toSorted(), [
-    ...['body/attributes/0', 'body/group', 'body/limit', 'body/lmit', 'body/nearest/attribute', 'body/order/0'],
-    'body/where/populaton',
-  ])
+  assert.deepEqual(
+    faultsOf(reply)
+      .map((fault) => fault.slice(0, fault.indexOf(':')))
+      .toSorted(),
+    [
+      ...['body/attributes/0', 'body/group', 'body/limit', 'body/lmit', 'body/nearest/attribute', 'body/order/0'],
+      'body/where/populaton',
+    ],
+  )
   const grouped = { attributes: ['name', 'count(*)'], group: 'name' }
   await gives(ask(grouped), /^body\/group: /)
 })
