@@ -4,11 +4,13 @@ import { cutIdentifier, maxIdentifierBytes } from '../../../kernel/db/identifier
 /** The columns of every uploaded table. */
 export const keyColumn = 'fid'
 export const geometryColumn = 'geom'
+/** A field that may become the key, until that is known. */
+export const keyCandidateColumn = 'svc_key'
 
 /** Reserved: PostgreSQL's system columns, columns of overviews, our own, and `__proto__`. */
 const taken = [
   ...['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid', 'oid', 'svc_count', 'svc_size', '__proto__'],
-  ...[keyColumn, geometryColumn],
+  ...[keyColumn, geometryColumn, keyCandidateColumn],
 ]
 
 /** Makes column names that need no quoting, are unique without regard to case, and are never too long. */

@@ -10,6 +10,7 @@ import type { TableName } from '../../databases/postgres/introspect.ts'
 import type { ReaderRows } from '../reader-process/reader-process.ts'
 import type { Warning } from '../readers/reader.ts'
 import { storageExceeded, UploadFault } from '../record/upload-fault.ts'
+import { adoptKey } from './adopt-key.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
 import { demandKnownSrids } from './known-srids.ts'
 import { demandReplaceable } from './replaced-table.ts'
@@ -134,12 +135,16 @@ export async function indexTable(staged: StagedTable): Promise<Warning[]> {
       if (target.db.kind === 'postgres') await tx.script(`SET LOCAL maintenance_work_mem = '256MB'`)
       await tx.query(index)
     })
+  // Invalid areas are found by the numbers of their rows, which a key of the file replaces.
+  const counted = plan.keyCandidate !== undefined && plan.geometry?.isAreal ? await countInvalid(staged) : undefined
+  const isAdopted = plan.keyCandidate !== undefined && (await adoptKey(target.db, table, key, plan.keyCandidate))
   // A unique index first: adding the key directly would have to wait for the other index.
-  const unique = make(sql`CREATE UNIQUE INDEX ${key} ON ${table} (${ident(keyColumn)})`)
+  const numbered = (): Promise<void> => make(sql`CREATE UNIQUE INDEX ${key} ON ${table} (${ident(keyColumn)})`)
+  const unique = isAdopted ? Promise.resolve() : numbered()
   const gist = sql`CREATE INDEX ${ident(`${name}_geom`)} ON ${table} USING gist (${ident(geometryColumn)})`
   const indexed = Promise.all([unique, plan.geometry && make(gist)])
   const [count] = await Promise.all([
-    unique.then(() => (plan.geometry?.isAreal ? countInvalid(staged) : 0)),
+    unique.then(() => counted ?? (plan.geometry?.isAreal ? countInvalid(staged) : 0)),
     indexed.then(() => target.db.query(sql`ANALYZE ${table}`)),
   ])
   await target.db.query(sql`ALTER TABLE ${table} ADD CONSTRAINT ${key} PRIMARY KEY USING INDEX ${key}`)

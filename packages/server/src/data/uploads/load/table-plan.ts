@@ -6,11 +6,12 @@ import {
   type EncodedColumn,
   type FieldType,
   geometryColumnType,
+  notedGeometryType,
   type ScannedField,
   type ScannedLayer,
 } from '../readers/reader.ts'
 import { UploadFault } from '../record/upload-fault.ts'
-import { columnNames, geometryColumn, keyColumn } from './column-names.ts'
+import { columnNames, geometryColumn, keyCandidateColumn, keyColumn } from './column-names.ts'
 import { sridOfText } from './srid-of-text.ts'
 
 export type PlannedColumn = {
@@ -35,6 +36,8 @@ export type TablePlan = {
   /** The same columns in the reader's encoding. */
   readonly encoded: readonly EncodedColumn[]
   readonly geometry?: { readonly type: string; readonly isAreal: boolean; readonly places: Reprojection }
+  /** A field is called like the key. It becomes the key if each row has a value of its own, else a column of this name. */
+  readonly keyCandidate?: string
 }
 
 /** The rows to read. Polygons that will be transformed may become invalid, so all of them are checked later. */
@@ -71,25 +74,57 @@ export type PlanOptions = {
 
 /** Plans the table of a layer. */
 export function planTable(layer: ScannedLayer, options: PlanOptions): TablePlan {
-  const names = columnNames(layer.fields.map(({ name }) => name))
-  const columns: PlannedColumn[] = [{ name: keyColumn, type: 'bigint' }]
-  const encoded: EncodedColumn[] = [{ kind: 'fid' }]
-  for (const [index, field] of layer.fields.entries()) {
-    const name = names[index] ?? ''
-    const original = name === field.name ? {} : { original: field.name }
-    columns.push({ name, type: databaseType(field), ...original })
-    encoded.push({ kind: 'field', field: index, type: field.type })
-  }
-  const hasGeometry = layer.geometryTypes.size > 0 || layer.isSpatial === true
-  if (!hasGeometry || options.geometry === 'none') return { layer, columns, encoded }
+  const { keyCandidate, ...fields } = planFields(layer)
+  const columns: PlannedColumn[] = [{ name: keyColumn, type: 'bigint' }, ...fields.columns]
+  const encoded: EncodedColumn[] = [{ kind: 'fid' }, ...fields.encoded]
+  const key = keyCandidate && { keyCandidate }
+  if (!hasGeometry(layer) || options.geometry === 'none') return { layer, columns, encoded, ...key }
   const places = placesOf(layer, options)
-  const { type, isMulti } = geometryColumnType(layer.geometryTypes)
-  const named = `${type}${layer.hasZ ? 'Z' : ''}`
+  const { type, isMulti } = notedGeometryType(layer) ?? geometryColumnType(layer.geometryTypes)
+  const hasZ = layer.hasZ || /Z$/.test(layer.notedGeometry ?? '')
+  const named = `${type}${hasZ ? 'Z' : ''}`
   columns.push({ name: geometryColumn, type: `geometry(${named},${places.source})` })
-  encoded.push({ kind: 'geometry', srid: places.source, hasZ: layer.hasZ, isMulti })
+  encoded.push({ kind: 'geometry', srid: places.source, hasZ, isMulti })
   const isAreal = [...layer.geometryTypes].some((one) => /Polygon|Collection/.test(one))
-  return { layer, columns, encoded, geometry: { type: named, isAreal, places } }
+  return { layer, columns, encoded, ...key, geometry: { type: named, isAreal, places } }
 }
+
+type PlannedFields = Pick<TablePlan, 'columns' | 'encoded' | 'keyCandidate'>
+
+/** The columns of the fields. One that may be the key is named when that is known. */
+function planFields(layer: ScannedLayer): PlannedFields {
+  const isOwn = isEmpty(layer) ? isOwnColumn : () => false
+  const fields = layer.fields.map((field, index) => ({ field, index })).filter(({ field }) => !isOwn(field))
+  const key = fields.find(({ field }) => isLikeKey(field))
+  const others = fields.filter((one) => one !== key)
+  const names = columnNames(others.map(({ field }) => field.name))
+  const nameOf = new Map(others.map(({ index }, at) => [index, names[at] ?? '']))
+  const columns = fields.map(({ field, index }): PlannedColumn => {
+    const name = nameOf.get(index) ?? keyCandidateColumn
+    const type = index === key?.index ? 'bigint' : databaseType(field)
+    return name === field.name ? { name, type } : { name, type, original: field.name }
+  })
+  const encoded = fields.map(({ field, index }): EncodedColumn => {
+    const type = index === key?.index ? 'bigint' : field.type
+    return { kind: 'field', field: index, type }
+  })
+  return { columns, encoded, ...(key && { keyCandidate: columnNames([...names, keyColumn]).at(-1) ?? '' }) }
+}
+
+const isEmpty = ({ featureCount, isPart }: ScannedLayer): boolean => featureCount === 0 && isPart !== true
+
+/** A heading alone says no types; these are the columns that every table has. */
+const isOwnColumn = ({ name, type }: ScannedField): boolean =>
+  type === 'text' && (name === keyColumn || name === geometryColumn)
+
+const hasGeometry = (layer: ScannedLayer): boolean =>
+  layer.geometryTypes.size > 0 ||
+  layer.isSpatial === true ||
+  (isEmpty(layer) && layer.fields.some(({ name }) => name === geometryColumn))
+
+/** An export of an uploaded table has its key among the fields. */
+const isLikeKey = ({ name, type }: ScannedField): boolean =>
+  name.toLowerCase() === keyColumn && (type === 'integer' || type === 'bigint')
 
 /**
  * The client's setting takes precedence over the file's. Without either, the coordinates must at least look like

@@ -1,5 +1,9 @@
 import { GeometryFault } from '../../../query/geometry/geometry-fault.ts'
-import type { Extent, GeometryType } from '../../../query/geometry/geometry-type.ts'
+import {
+  type Extent,
+  type GeometryType,
+  geometryTypes as geometryTypeNames,
+} from '../../../query/geometry/geometry-type.ts'
 import type { DecimalDigits } from './engine/numeric-binary.ts'
 import type { TableRules } from './table-rules.ts'
 
@@ -94,7 +98,9 @@ export type ScannedLayer = {
   wkt?: string
   /** Which reference systems it may be, where it names none. */
   sridHint?: string
-  /** It has no features, but would have geometries. */
+  /** The type of its column of geometries before it was exported, such as `MultiPolygonZ`. */
+  notedGeometry?: string
+  /** It has no geometries, but a place for them. */
   isSpatial?: boolean
   /** Only the beginning was read. */
   isPart?: boolean
@@ -203,6 +209,18 @@ export function geometryColumnType(types: ReadonlySet<GeometryType>): {
     }
   }
   return { type: 'Geometry', isMulti: false }
+}
+
+/** The type that the column had before it was exported, if all geometries are of it or become it as parts of a multi one. */
+export function notedGeometryType({
+  notedGeometry = '',
+  geometryTypes,
+}: Pick<ScannedLayer, 'notedGeometry' | 'geometryTypes'>): ReturnType<typeof geometryColumnType> | undefined {
+  const noted = notedGeometry.replace(/Z$/, '')
+  if (noted === 'Geometry') return { type: noted, isMulti: false }
+  const type = geometryTypeNames.find((name) => name === noted)
+  const isFit = (one: GeometryType): boolean => one === type || (one in multiOf && multiOf[one as 'Point'] === type)
+  return type && [...geometryTypes].every(isFit) ? { type, isMulti: type.startsWith('Multi') } : undefined
 }
 
 const packing = /\.(gz|gzip|zip|kmz)$/i

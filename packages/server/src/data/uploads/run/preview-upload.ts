@@ -7,7 +7,7 @@ import { createAdmission } from '../../../kernel/concurrency/admission.ts'
 import type { Db } from '../../../kernel/db/db.ts'
 import { raw, sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
-import { geometryColumn } from '../load/column-names.ts'
+import { geometryColumn, keyCandidateColumn, keyColumn } from '../load/column-names.ts'
 import { demandKnownSrids } from '../load/known-srids.ts'
 import { isBeyondAntimeridian, planTable, type Reprojection, rowsRequest, type TablePlan } from '../load/table-plan.ts'
 import { transformFault } from '../load/transform-fault.ts'
@@ -148,13 +148,15 @@ async function previewLayer(
   const { geometry } = plan
   const shapes = geometry ? await shapesOf(db, sample, geometry.places) : []
   const columns = plan.columns.slice(1, layer.fields.length + 1)
-  const shortened = new Set(sample.flatMap((row) => row.shortened.map((index) => plan.columns[index]?.name ?? '')))
+  const shortened = new Set(
+    sample.flatMap((row) => row.shortened.map((index) => shownName(plan.columns[index]?.name ?? ''))),
+  )
   return {
     layer: layer.name,
     name: datasetName({ fileName: upload.fileName, options: upload.options }, layer.name, layers),
     columns: columns.map(({ name, type, original }, index) => ({
       name: original ?? name,
-      column: name,
+      column: shownName(name),
       type: attributeTypes[layer.fields[index]?.type ?? 'text'],
       dbType: type,
     })),
@@ -194,9 +196,13 @@ const attributeTypes: Readonly<Record<ScannedLayer['fields'][number]['type'], st
   uuid: 'uuid',
 }
 
+/** That a key of the file has a value for each row is believed of it here; the database finds out. */
+const shownName = (name: string): string => (name === keyCandidateColumn ? keyColumn : name)
+
 /** A row as a query of the dataset would answer it. */
-function rowOf({ columns, geometry }: TablePlan, { values }: SampleRow, shape: unknown): Record<string, unknown> {
-  const named = columns.slice(0, values.length).map(({ name }, index) => [name, values[index] ?? null])
+function rowOf(plan: TablePlan, { values }: SampleRow, shape: unknown): Record<string, unknown> {
+  const { columns, geometry } = plan
+  const named = columns.slice(0, values.length).map(({ name }, index) => [shownName(name), values[index] ?? null])
   return Object.fromEntries(geometry ? [...named, [geometryColumn, shape ?? null]] : named)
 }
 
