@@ -8,7 +8,7 @@ import {
 import type { FieldType } from '../reader.ts'
 import { type LocalFormat, plainValue } from './local-columns.ts'
 import { isNullWord } from './null-words.ts'
-import { writeNumeric } from './numeric-binary.ts'
+import { plainDecimal, writeNumeric } from './numeric-binary.ts'
 import { parseTemporal, type Temporal, temporalOfDate } from './temporal.ts'
 
 const chunkBytes = 256 * 1024
@@ -165,7 +165,7 @@ const writers: Record<FieldType, Write> = {
   integer: (writer, value) => writeInt4(writer, Number(value)),
   bigint: (writer, value) => writeInt8(writer, BigInt(value as number | bigint | string)),
   number: (writer, value) => writeFloat8(writer, numberOf(value)),
-  numeric: (writer, value) => writeNumeric(writer, String(value)),
+  numeric: (writer, value) => writeNumeric(writer, plainDecimal(String(value))),
   date: writeMoment('date'),
   time: writeMoment('time'),
   timestamp: writeMoment('timestamp'),

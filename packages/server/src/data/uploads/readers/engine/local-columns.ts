@@ -27,13 +27,15 @@ const integers = kind.int4 | kind.int8 | kind.huge | kind.inexact
 const dates =
   kind.date | kind.timestamp | kind.dayFirst | kind.monthFirst | kind.dayOrMonth | kind.sureDate | kind.compactDate
 const grouped = kind.groupPoint | kind.groupComma | kind.groupOnly | kind.blankGroups
-const numbers = integers | kind.float | kind.comma | grouped | kind.pointThree | kind.commaThree | kind.fraction
+const numbers =
+  integers | kind.float | kind.longDecimal | kind.comma | grouped | kind.pointThree | kind.commaThree | kind.fraction
 
 /** Kinds that each way to read numbers explains. */
 const readable: Readonly<Record<DecimalMark, number>> = {
   '.':
     integers |
     kind.float |
+    kind.longDecimal |
     kind.pointThree |
     kind.groupPoint |
     kind.groupOnly |
@@ -109,10 +111,12 @@ function numbersOf(kinds: number, { decimal }: LocalRules, isAmongCommas: boolea
 }
 
 function numberField(decimal: DecimalMark, kinds: number): LocalColumn {
-  const fractions = kind.float | kind.comma | kind.fraction | (decimal === '.' ? kind.pointThree : kind.commaThree)
+  const long = kinds & kind.longDecimal
+  const fractions =
+    kind.float | kind.comma | kind.fraction | kind.longDecimal | (decimal === '.' ? kind.pointThree : kind.commaThree)
   const groups = grouped | (decimal === '.' ? kind.commaThree : kind.pointThree)
   const whole = kinds & integers ? kinds & integers : kind.int4
-  const type = kinds & fractions ? fieldTypeOf((kinds & integers) | kind.float) : fieldTypeOf(whole)
+  const type = kinds & fractions ? fieldTypeOf((kinds & integers) | kind.float | long) : fieldTypeOf(whole)
   // Decimals without groups are read without a word.
   return kinds & groups ? { type, local: { of: 'number', decimal } } : { type }
 }

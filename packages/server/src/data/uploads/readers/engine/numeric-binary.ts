@@ -32,6 +32,17 @@ export function writeNumeric(writer: ByteWriter, text: string): void {
   writer.length += 12 + groups * 2
 }
 
+/** A number without an exponent: `1.5e-3` is `0.0015`. */
+export function plainDecimal(text: string): string {
+  const [, sign = '', whole = '0', fraction = '', exponent] = /^([+-]?)(\d+)\.?(\d*)e([+-]?\d{1,3})$/i.exec(text) ?? []
+  if (exponent === undefined) return text
+  const shift = Number(exponent)
+  const digits = shift < 0 ? whole.padStart(1 - shift, '0') + fraction : whole + fraction.padEnd(shift, '0')
+  const point = shift < 0 ? Math.max(whole.length, 1 - shift) + shift : whole.length + shift
+  const behind = digits.slice(point)
+  return `${sign === '-' ? '-' : ''}${digits.slice(0, point)}${behind && `.${behind}`}`
+}
+
 /** The decimal that `writeNumeric` wrote, without its length. */
 export function readNumeric(bytes: Buffer): string {
   const [groups, weight, scale] = [bytes.readInt16BE(0), bytes.readInt16BE(2), bytes.readInt16BE(6)]

@@ -4,6 +4,7 @@ import type { DateOrder, DecimalMark } from '../table-rules.ts'
 import { readCompactDate, readLocalDate } from './local-dates.ts'
 import { plainDigits, readYesOrNo } from './local-numbers.ts'
 import { isNullWord } from './null-words.ts'
+import { plainDecimal } from './numeric-binary.ts'
 import { parseTemporal } from './temporal.ts'
 
 /** The kinds of values seen in a field, as bits: the order they are seen in does not matter, nor how often. */
@@ -55,12 +56,16 @@ export const kind = {
   blankGroups: 1 << 27,
   /** N/A and its like, which is null among numbers, dates and truths. */
   nullWord: 1 << 28,
+  /** "9007199254740993": JSON has an integer as text where a double would be another one. */
+  quotedInteger: 1 << 29,
+  /** A decimal that a double cannot hold; in JSON it is a text, too. */
+  longDecimal: 1 << 30,
 } as const
 
 /** Kinds of values that people write, and computers do not. */
 export const localKinds = 0xfffffff & ~0x1fff
 
-const { int4, int8, huge, inexact, float, comma } = kind
+const { int4, int8, huge, inexact, float, comma, quotedInteger, longDecimal } = kind
 
 /** The narrowest type that loses none of the values. */
 export function fieldTypeOf(kinds: number): FieldType {
@@ -76,8 +81,9 @@ export function fieldTypeOf(kinds: number): FieldType {
 const scalarTypes: readonly (readonly [number, number, FieldType])[] = [
   [kind.boolean, 0, 'boolean'],
   [int4, 0, 'integer'],
-  [int4 | int8 | inexact, 0, 'bigint'],
+  [int4 | int8 | inexact | quotedInteger, 0, 'bigint'],
   [int4 | int8 | huge | float, float, 'number'],
+  [int4 | int8 | huge | inexact | float | quotedInteger | longDecimal, quotedInteger | longDecimal, 'numeric'],
   [int4 | int8 | comma, comma, 'number'],
   [kind.date, 0, 'date'],
   [kind.date | kind.timestamp, 0, 'timestamp'],
@@ -108,6 +114,26 @@ export function kindsOfString(text: string): number {
   const temporal = isDigit(text.charCodeAt(0)) ? parseTemporal(text) : undefined
   return temporal === undefined ? kind.text : kind[temporal.kind]
 }
+
+const longDigits = /^-?(?:0|[1-9]\d{0,999})(?:\.\d{1,999})?$/
+/** Shorter ones are exact as doubles. */
+const exactDigits = 15
+
+/** The kinds of a string in a file of JSON, where programs write numbers as text that a double cannot hold, as our own exports do. */
+export function kindsOfJsonString(text: string): number {
+  if (text.length <= exactDigits || !longDigits.test(text)) return kindsOfString(text)
+  if (text.includes('.')) return isExact(text) ? kind.text : longDecimal
+  const kinds = kindsOfInteger(text)
+  return kinds & inexact || !Number.isSafeInteger(Number(text))
+    ? kinds & huge
+      ? longDecimal
+      : quotedInteger
+    : kind.text
+}
+
+/** The text is that of its double, but for zeros at the end. */
+const isExact = (text: string): boolean =>
+  plainDecimal(String(Number(text))) === text.replace(/0+$/, '').replace(/\.$/, '')
 
 const numberText = /^-?(0|[1-9]\d*)(?:([.,])\d+)?(?:[eE][+-]?\d{1,3})?$/
 /** GDAL writes decimals below 1 without the zero in some formats. */
@@ -162,7 +188,8 @@ function kindsOfPlainNumber(text: string): number {
   const point = at++
   if (text.charCodeAt(point) !== period) return kind.none
   while (isDigit(text.charCodeAt(at))) at++
-  if (at !== text.length || at <= point + 1 || at >= 30) return kind.none
+  // Longer ones may have more digits than a double.
+  if (at !== text.length || at <= point + 1 || at > exactDouble + 2) return kind.none
   return mayBeThousands(point - start, at - point - 1, text.charCodeAt(start)) ? kind.pointThree : float
 }
 
@@ -179,7 +206,19 @@ function kindsOfNumberText(text: string, customs: CellCustoms): number {
   if (match[2] === ',') return kindsOfComma(text, customs)
   if (match[2] === undefined && match[0].length === (match[1]?.length ?? 0) + (text[0] === '-' ? 1 : 0))
     return kindsOfInteger(text)
-  return Number.isFinite(Number(text)) ? float : kind.text
+  return Number.isFinite(Number(text)) ? (isLongDecimal(text) ? longDecimal : float) : kind.text
+}
+
+/** So many digits a double may need; more say more, unless they are those of the double itself, written out. */
+const exactDouble = 17
+
+function isLongDecimal(text: string): boolean {
+  if (text.length <= exactDouble + 1 || /e/i.test(text)) return false
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.')
+  const digits = `${whole}${fraction}`.replace(/^0+|0+$/g, '')
+  if (digits.length <= exactDouble || fraction.length > 100) return false
+  const number = Number(text)
+  return Math.abs(number) >= 1e21 || number.toFixed(fraction.length) !== text
 }
 
 /** No number looks so: to ask at once makes columns of such dates a third faster. */

@@ -3,7 +3,14 @@ import { createReader } from '../engine/create-reader.ts'
 import type { RowRules } from '../engine/impossible-rows.ts'
 import type { Reading } from '../engine/reading.ts'
 import { readRecords, type SourceRecord } from '../engine/records.ts'
-import { createFieldList, type FieldList, fieldIndex, kindsOfLoose } from '../engine/type-inference.ts'
+import {
+  createFieldList,
+  type FieldList,
+  fieldIndex,
+  kind,
+  kindsOfJsonString,
+  kindsOfLoose,
+} from '../engine/type-inference.ts'
 import { layerNameOf, type Reader, type Warning } from '../reader.ts'
 import { sides } from '../table/box-columns.ts'
 import { isPairHeading, readAxisHeading } from '../table/coordinate-headings.ts'
@@ -127,7 +134,7 @@ function readJson(
   }
   return readRecords({
     fields,
-    kindsOf: (value, place) => kindsOfLoose(value, rules, isDateHeading(fields.names[place] ?? '')),
+    kindsOf: (value, place) => kindsOf(value, rules, fields.names[place] ?? ''),
     typeOf: typedColumn(rules),
     batches: batches(),
     facts: () => ({
@@ -139,6 +146,14 @@ function readJson(
     ...(coordinateNames && { coordinateNames }),
   })
 }
+
+/** Numbers in text are text, but for those that JSON cannot have otherwise. */
+function kindsOf(value: unknown, rules: TableRules, name: string): number {
+  const quoted = typeof value === 'string' ? kindsOfJsonString(value) & quotedKinds : kind.none
+  return quoted === kind.none ? kindsOfLoose(value, rules, isDateHeading(name)) : quoted
+}
+
+const quotedKinds = kind.quotedInteger | kind.longDecimal
 
 /** The cells that the geometry is read from, where they are in the sample. */
 function rowFor(
