@@ -1,14 +1,21 @@
 import type { Cell, OutputColumn, RowFormat } from './cell.ts'
 import { jsonWriter, objectWriter } from './json.ts'
+import { noteName } from './table-note.ts'
 
-/** A FeatureCollection of RFC 7946. */
-export function geojsonFormat(...parameters: Parameters<typeof featureWriter>): RowFormat {
+/** A FeatureCollection of RFC 7946, with a note of its columns for uploads where there is one. */
+export function geojsonFormat(
+  columns: readonly OutputColumn[],
+  idName: string | undefined,
+  isShown: (name: string) => boolean,
+  note?: string,
+): RowFormat {
+  const member = note === undefined ? '' : `${JSON.stringify(noteName)}:${note},`
   return {
     contentType: 'application/geo+json; charset=utf-8',
-    begin: '{"type":"FeatureCollection","features":[',
+    begin: `{"type":"FeatureCollection",${member}"features":[`,
     separator: ',\n',
     end: ']}\n',
-    row: featureWriter(...parameters),
+    row: featureWriter(columns, idName, isShown),
   }
 }
 

@@ -2,12 +2,14 @@
 import { answerFormat, type FormatName, type TextFormat } from '../../../query/formats/answer-formats.ts'
 import type { OutputColumn, RowFormat } from '../../../query/formats/cell.ts'
 import { csvFormat } from '../../../query/formats/csv.ts'
+import { noteText } from '../../../query/formats/exports/note-of-export.ts'
 import { geojsonFormat } from '../../../query/formats/geojson.ts'
 import { geojsonSeqFormat } from '../../../query/formats/geojson-seq.ts'
 import { jsonFormat } from '../../../query/formats/json.ts'
 import type { Plan } from '../../../query/plan/plan.ts'
 import { attributesOf } from '../attribute-dto.ts'
 import type { Dataset } from '../dataset-record.ts'
+import { exportColumns } from '../exports/export-columns.ts'
 
 /**
  * A feature needs its geometry, even when the caller selected other attributes only, and in GeoJSON the key, for its id.
@@ -40,6 +42,15 @@ export function formatOf(
   if (name === 'json') return jsonFormat(columns)
   const shown = new Set(plan.columns.map((column) => column.name))
   const isShown = (column: string): boolean => shown.has(column)
-  const write = name === 'ndjson' ? geojsonSeqFormat : geojsonFormat
-  return write(columns, keyOf(dataset), isShown)
+  if (name === 'ndjson') return geojsonSeqFormat(columns, keyOf(dataset), isShown)
+  const note = isDownload
+    ? noteText({
+        columns: exportColumns(
+          columns.filter((column) => isShown(column.name)),
+          dataset,
+        ),
+        srid: 4326,
+      })
+    : undefined
+  return geojsonFormat(columns, keyOf(dataset), isShown, note)
 }

@@ -2,9 +2,14 @@
 import type { AttributeType } from '../../values/attribute.ts'
 import type { ExportFormat } from '../answer-formats.ts'
 import type { Cell, OutputColumn } from '../cell.ts'
+import type { StoredType } from '../table-note.ts'
 
 /** A column, with what its database says of the values beyond their type. */
 export type ExportColumn = OutputColumn & {
+  /** The type that an upload of the file should give to the column; absent for the geometry of a feature. */
+  readonly stored?: StoredType
+  /** It is the only column of the key, so that every row has a value of its own. */
+  readonly isKey?: boolean
   /** Of a number: a decimal with so many digits, of which `scale` are fractional. */
   readonly decimal?: { readonly precision: number; readonly scale: number }
   /** A datetime has no zone. */

@@ -1,10 +1,12 @@
 // KML 2.2: one Placemark for each row, its values as typed ExtendedData.
 import type { AttributeType } from '../../values/attribute.ts'
 import type { Cell } from '../cell.ts'
+import { noteName } from '../table-note.ts'
 import { type ExportColumn, type ExportOrder, type ExportRows, geometryIndexOf } from './export-order.ts'
 import { isLongDecimal } from './export-values.ts'
 import { geojsonOf, geometryReader } from './geometry-cell.ts'
 import { kmlGeometry } from './kml-geometry.ts'
+import { noteText } from './note-of-export.ts'
 import { escapeXml } from './xml-text.ts'
 
 const chunkLength = 64 * 1024
@@ -14,7 +16,8 @@ const fieldTypes: { readonly [type in AttributeType]?: string } = { number: 'dou
 
 const fieldType = (column: ExportColumn): string => (!isLongDecimal(column) && fieldTypes[column.type]) || 'string'
 
-export async function* writeKml(rows: ExportRows, { name, columns }: ExportOrder): AsyncGenerator<Uint8Array> {
+export async function* writeKml(rows: ExportRows, order: ExportOrder): AsyncGenerator<Uint8Array> {
+  const { columns } = order
   const geometryIndex = geometryIndexOf(columns)
   const fields = columns.flatMap((column, index) => (index === geometryIndex ? [] : [{ column, index }]))
   const titleIndex = titleOf(columns)
@@ -27,7 +30,7 @@ export async function* writeKml(rows: ExportRows, { name, columns }: ExportOrder
     const heading = title === null ? '' : `<name>${escapeXml(title)}</name>`
     return `<Placemark>${heading}${data}${flat ? kmlGeometry(flat) : ''}</Placemark>\n`
   }
-  let text = beginning(name, fields)
+  let text = beginning(order, fields)
   for await (const batch of rows) {
     for (const cells of batch) {
       text += placemark(cells)
@@ -41,13 +44,13 @@ export async function* writeKml(rows: ExportRows, { name, columns }: ExportOrder
 
 type Field = { readonly column: ExportColumn; readonly index: number }
 
-function beginning(name: string, fields: readonly Field[]): string {
+function beginning(order: ExportOrder, fields: readonly Field[]): string {
   const declared = fields.map(
     ({ column }) => `<SimpleField name="${escapeXml(column.name)}" type="${fieldType(column)}"></SimpleField>`,
   )
   return (
     '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2"><Document>' +
-    `<name>${escapeXml(name)}</name><Schema name="rows" id="rows">${declared.join('')}</Schema>\n`
+    `<name>${escapeXml(order.name)}</name><ExtendedData><Data name="${noteName}"><value>${escapeXml(noteText(order))}</value></Data></ExtendedData><Schema name="rows" id="rows">${declared.join('')}</Schema>\n`
   )
 }
 

@@ -1,4 +1,8 @@
 // The parts of a workbook besides its sheet.
+
+import { noteName } from '../table-note.ts'
+import type { ExportOrder } from './export-order.ts'
+import { noteText } from './note-of-export.ts'
 import { escapeXml } from './xml-text.ts'
 import type { ZipEntry } from './zip-stream.ts'
 
@@ -8,8 +12,12 @@ const packages = 'http://schemas.openxmlformats.org/package/2006'
 const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 const media = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
+/** Data of others in a workbook, which spreadsheet programs keep and do not show: the note of its columns, for uploads. */
+const notePart = 'customXml/item1.xml'
+
 const contentTypes =
   `<Types xmlns="${packages}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+  '<Default Extension="xml" ContentType="application/xml"/>' +
   `<Override PartName="/xl/workbook.xml" ContentType="${media}.sheet.main+xml"/>` +
   `<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${media}.worksheet+xml"/>` +
   `<Override PartName="/xl/styles.xml" ContentType="${media}.styles+xml"/></Types>`
@@ -18,7 +26,8 @@ const rootRelations = `<Relationships xmlns="${packages}/relationships"><Relatio
 
 const workbookRelations =
   `<Relationships xmlns="${packages}/relationships"><Relationship Id="rId1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/>` +
-  `<Relationship Id="rId2" Type="${relations}/styles" Target="styles.xml"/></Relationships>`
+  `<Relationship Id="rId2" Type="${relations}/styles" Target="styles.xml"/>` +
+  `<Relationship Id="rId3" Type="${relations}/customXml" Target="../${notePart}"/></Relationships>`
 
 /**
  * Formats of cells: general, dates, datetimes, times. Fonts, fills and borders are those of an empty workbook of Excel: most
@@ -39,7 +48,7 @@ function cellFormat(number: number, parent = ''): string {
   return `<xf numFmtId="${number}" fontId="0" fillId="0" borderId="0"${parent}${isApplied}/>`
 }
 
-export function workbookParts(name: string): ZipEntry[] {
+export function workbookParts({ name, ...table }: Pick<ExportOrder, 'name' | 'columns' | 'srid'>): ZipEntry[] {
   const sheet = `<sheets><sheet name="${escapeXml(sheetName(name))}" sheetId="1" r:id="rId1"/></sheets>`
   const parts = {
     '[Content_Types].xml': contentTypes,
@@ -47,6 +56,7 @@ export function workbookParts(name: string): ZipEntry[] {
     'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${relations}">${sheet}</workbook>`,
     'xl/_rels/workbook.xml.rels': workbookRelations,
     'xl/styles.xml': styles,
+    [notePart]: `<columns xmlns="${noteName}">${escapeXml(noteText(table))}</columns>`,
   }
   return Object.entries(parts).map(([path, text]) => ({ name: path, pieces: () => [Buffer.from(xml + text)] }))
 }

@@ -14,10 +14,7 @@ const maxDigits = 15
 const chunkLength = 64 * 1024
 
 export const writeXlsx = (rows: ExportRows, order: ExportOrder): AsyncIterable<Uint8Array> =>
-  zipStream([
-    ...workbookParts(order.name),
-    { name: 'xl/worksheets/sheet1.xml', pieces: () => sheet(rows, order.columns) },
-  ])
+  zipStream([...workbookParts(order), { name: 'xl/worksheets/sheet1.xml', pieces: () => sheet(rows, order.columns) }])
 
 async function* sheet(rows: ExportRows, columns: readonly ExportColumn[]): AsyncGenerator<Uint8Array> {
   const places = columns.map((_, index) => columnPlace(index))
@@ -71,8 +68,14 @@ function numberOf({ type, withZone }: ExportColumn, cell: string): string | unde
   const days = isInfinite(cell) ? Number.NaN : daysOf(cell) + serialEpoch
   // Before March 1900 Excel counts a day that never was; after 9999 it has none.
   if (!(days >= firstSerial && days <= lastSerial)) return undefined
-  return String(type === 'date' ? days : days + dayFraction(cell.slice(cell.search(/[T ]/))))
+  if (type === 'date') return String(days)
+  const time = cell.slice(cell.search(/[T ]/))
+  const serial = days + dayFraction(time)
+  // In the years from 2079 on a fraction of a day is coarser than a microsecond.
+  return microsOfSerial(serial) === timeMicrosOf(time) ? String(serial) : undefined
 }
+
+const microsOfSerial = (serial: number): bigint => BigInt(Math.round((serial - Math.floor(serial)) * microsPerDay))
 
 const serialEpoch = 25_569
 const [firstSerial, lastSerial] = [61, 2_958_465]

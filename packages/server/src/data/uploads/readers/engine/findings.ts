@@ -100,7 +100,7 @@ export function guessLayer(
   { isPart, ...changed }: Changed & { readonly isPart: boolean },
 ): GuessedLayer {
   const facts = reading.facts()
-  const { srid, wkt, sridHint, geometryColumns, warnings, isFlat = false, isSpatial = false } = facts
+  const { srid, wkt, sridHint, geometryColumns, warnings, note, isFlat = false, isSpatial = false } = facts
   const isEmpty = findings.featureCount + findings.skipped.count === 0 && !isPart
   const fields = reading.fields(findings.kinds)
   const layer: ScannedLayer = {
@@ -113,8 +113,9 @@ export function guessLayer(
     ...(wkt === undefined ? {} : { wkt }),
     ...(sridHint === undefined ? {} : { sridHint }),
     ...(geometryColumns && { geometryColumns }),
+    ...(note?.geometry && { notedGeometry: note.geometry.type }),
     ...(isPart && { isPart }),
-    ...(isEmpty && isSpatial && { isSpatial }),
+    ...((isEmpty ? isSpatial : note?.geometry) && { isSpatial: true }),
     ...(findings.extent ? { extent: findings.extent } : {}),
     warnings: [
       ...warnings,

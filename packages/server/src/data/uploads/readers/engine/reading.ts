@@ -1,3 +1,4 @@
+import type { TableNote } from '../../../../query/formats/table-note.ts'
 import type { GeometryWriter } from '../../../../query/geometry/encoding/ewkb-writer.ts'
 import type { GeometryType } from '../../../../query/geometry/geometry-type.ts'
 import type { FieldType, Warning } from '../reader.ts'
@@ -53,6 +54,8 @@ export type LayerFacts = {
   readonly geometryColumns?: readonly string[] | undefined
   /** It is of geometries, even if it holds none. */
   readonly isSpatial?: boolean
+  /** What one of our own exports says of its table. */
+  readonly note?: TableNote | undefined
   /** Heights are left out. */
   readonly isFlat?: boolean
   /** Of the text: rows that were written for another one are wrong. */

@@ -1,9 +1,11 @@
+import type { NotedColumn } from '../../../../query/formats/table-note.ts'
 import type { GeometryWriter } from '../../../../query/geometry/encoding/ewkb-writer.ts'
 import { type LooseGeometry, writeGeometry } from '../../../../query/geometry/encoding/geojson-ewkb.ts'
 import { writeValue } from './copy-binary.ts'
 import { featureIdKey, featureIdName } from './feature-ids.ts'
 import type { RowFault } from './impossible-rows.ts'
 import { columnOf, hasDecimalCommas, type LocalColumn } from './local-columns.ts'
+import { kindsOfNoted, notedField, writeNoted } from './noted-values.ts'
 import type { LayerFacts, Reading, RecordField, RecordShape } from './reading.ts'
 import { type FieldList, kind } from './type-inference.ts'
 
@@ -31,6 +33,8 @@ export type RecordSource = {
   facts(): LayerFacts
   /** The type of a field by the kinds of its values; that of its name wins where the client gave one. */
   typeOf?(kinds: number, name: string, isAmongCommas: boolean): LocalColumn
+  /** What one of our own exports says of a field. */
+  noted?(place: number): NotedColumn | undefined
   /** The columns that coordinates are read from, where there are any. */
   coordinateNames?: { x: string; y: string }
 }
@@ -38,6 +42,10 @@ export type RecordSource = {
 /** Reads records that are values of JavaScript. */
 export function readRecords(source: RecordSource): Reading {
   const { fields, batches } = source
+  const kindsOf = (value: unknown, place: number): number => {
+    const noted = source.noted?.(place)
+    return noted ? kindsOfNoted(value, noted) : source.kindsOf(value, place)
+  }
   const places: number[] = []
   let batch: RecordBatch = { records: [], fraction: 0 }
   let at = -1
@@ -58,9 +66,17 @@ export function readRecords(source: RecordSource): Reading {
       at = -1
       return true
     },
-    kindsOf: (place, known) => kindsOfRecord(record.values[place], place, known, source.kindsOf),
-    write: (rows, place, type, local) => writeValue(rows, type, record.values[place], local),
-    fields: (kinds) => fieldsOf(fields.names, kinds, source.typeOf),
+    kindsOf: (place, known) => kindsOfRecord(record.values[place], place, known, kindsOf),
+    write(rows, place, type, local) {
+      const noted = source.noted?.(place)
+      if (noted) writeNoted(rows, type, record.values[place], noted)
+      else writeValue(rows, type, record.values[place], local)
+    },
+    fields: (kinds) =>
+      fieldsOf(fields.names, kinds, source.typeOf).map((field) => {
+        const noted = source.noted?.(field.place)
+        return noted ? notedField(noted, field.place, kinds[field.place] ?? 0) : field
+      }),
     progress: () => batch.fraction,
     facts: source.facts,
     whereIs: (axis) => whereIs(record, source.coordinateNames?.[axis]),

@@ -2,6 +2,7 @@ import { createFlatGeometry } from '../../../../query/geometry/flat/flat-geometr
 import { writeFlatGeometry } from '../../../../query/geometry/flat/flat-geometry-write.ts'
 import { type ByteWindow, holds, moveTo, openWindow } from '../engine/byte-window.ts'
 import { createReader } from '../engine/create-reader.ts'
+import { notedField } from '../engine/noted-values.ts'
 import type { Reading } from '../engine/reading.ts'
 import { kind } from '../engine/type-inference.ts'
 import { layerNameOf, maxFeatureBytes, type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
@@ -61,9 +62,19 @@ function readFeatures(window: ByteWindow, header: FlatHeader): Reading {
       if (feature) writeFlatValue(rows, feature.view, placeOf(place), columns[place] as FlatColumn, type)
     },
     fields: (kinds) =>
-      columns.map((column, place) => ({ name: column.name, place, type: flatFieldType(column, kinds[place] ?? 0) })),
+      columns.map((column, place) =>
+        column.noted
+          ? notedField(column.noted, place, kinds[place] ?? 0)
+          : { name: column.name, place, type: flatFieldType(column, kinds[place] ?? 0) },
+      ),
     progress: () => offset / window.fileSize,
-    facts: () => ({ srid: header.srid, wkt: header.wkt, warnings: [], isSpatial: true }),
+    facts: () => ({
+      srid: header.srid,
+      wkt: header.wkt,
+      warnings: [],
+      note: header.note,
+      isSpatial: !header.note || header.note.geometry !== undefined,
+    }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { type NotedColumn, parseNote, type TableNote } from '../../../../query/formats/table-note.ts'
 import { type ByteWindow, moveTo } from '../engine/byte-window.ts'
 import { maxFields, ReadFault } from '../reader.ts'
 import {
@@ -12,7 +13,7 @@ import {
   vectorField,
 } from './flatbuffer.ts'
 
-export type FlatColumn = { readonly name: string; readonly type: number }
+export type FlatColumn = { readonly name: string; readonly type: number; readonly noted?: NotedColumn | undefined }
 
 export type FlatHeader = {
   readonly name: string | undefined
@@ -24,11 +25,14 @@ export type FlatHeader = {
   readonly featuresAt: number
   /** 0 when it is not said. */
   readonly featureCount: number
+  /** What one of our own exports says of its columns. */
+  readonly note: TableNote | undefined
 }
 
 const magicSize = 8
 const maxHeaderBytes = 16 * 1024 * 1024
 const indexNodeBytes = 40
+const metadataField = 13
 
 export async function readFlatHeader(window: ByteWindow): Promise<FlatHeader> {
   await moveTo(window, 0, magicSize + 4)
@@ -41,10 +45,12 @@ export async function readFlatHeader(window: ByteWindow): Promise<FlatHeader> {
   const featureCount = countOf(header)
   const featuresAt = magicSize + 4 + size + indexBytes(featureCount, nodeSize(header))
   if (featuresAt > window.fileSize) throw new ReadFault('truncated', 'The file ends too early.')
+  const note = parseNote(stringField(header, metadataField))
   return {
     name: stringField(header, 0),
     geometryType: byteField(header, 2),
-    columns: columnsOf(header),
+    columns: columnsOf(header, note),
+    note,
     ...referenceOf(header),
     featuresAt,
     featureCount,
@@ -74,13 +80,15 @@ function indexBytes(count: number, size: number): number {
   return (count === 1 ? 2 : nodes) * indexNodeBytes
 }
 
-function columnsOf(header: FlatbufferTable): FlatColumn[] {
+function columnsOf(header: FlatbufferTable, note: TableNote | undefined): FlatColumn[] {
+  const noted = new Map(note?.columns.map((column) => [column.name, column]))
   const vector = vectorField(header, 7, 4)
   if (vector.length > maxFields)
     throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
   return Array.from({ length: vector.length }, (_, element) => {
     const column = tableOfVector(header, vector, element)
-    return { name: stringField(column, 0) ?? `column ${element + 1}`, type: byteField(column, 1) }
+    const name = stringField(column, 0) ?? `column ${element + 1}`
+    return { name, type: byteField(column, 1), noted: noted.get(name) }
   })
 }
 

@@ -10,6 +10,7 @@ import {
   writeUtf8,
   writeValue,
 } from '../engine/copy-binary.ts'
+import { kindsOfNoted, writeNoted } from '../engine/noted-values.ts'
 import { fieldTypeOf, isJson, kind, kindsOfString } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
 import { damagedBuffer, type FlatbufferTable, type FlatbufferVector } from './flatbuffer.ts'
@@ -34,7 +35,7 @@ const columnTypes: readonly { readonly size: number; readonly type: FieldType }[
   { size: 0, type: 'binary' },
 ]
 
-const [uLong, json, dateTime, binary] = [8, 12, 13, 14]
+const [uInt, uLong, float, json, dateTime, binary] = [6, 8, 9, 12, 13, 14]
 
 /** Finds where the value of every column is; -1 where there is none. */
 export function locateValues(
@@ -63,7 +64,8 @@ function sizeOfText(view: DataView, at: number, end: number): number {
 }
 
 /** The kinds of a value; only those decide that do not fit the type of their column, and dates. */
-export function kindsOfFlatValue(view: DataView, at: number, { type }: FlatColumn): number {
+export function kindsOfFlatValue(view: DataView, at: number, { type, noted }: FlatColumn): number {
+  if (noted) return kindsOfNoted(flatValue(view, at, type), noted)
   if (type === uLong) return view.getUint8(at + 7) > 127 ? kind.text : kind.int8
   if (type === dateTime) return kindsOfString(textAt(view, at))
   return type === json && !isJson(textAt(view, at)) ? kind.text : kind.json
@@ -73,6 +75,24 @@ export function flatFieldType({ type }: FlatColumn, kinds: number): FieldType {
   if (type === dateTime && kinds !== kind.none) return fieldTypeOf(kinds)
   return kinds & kind.text ? 'text' : (columnTypes[type]?.type ?? 'text')
 }
+
+/** A number, truth or text, or bytes. */
+function flatValue(view: DataView, at: number, type: number): unknown {
+  if (type === binary) return bytesAt(view, at)
+  const { type: read } = columnTypes[type] ?? {}
+  if (read === 'integer') return integerAt(view, at, type)
+  if (read === 'bigint') return bigintAt(view, at, type)
+  if (read === 'number') return doubleAt(view, at, type)
+  return read === 'boolean' ? view.getUint8(at) !== 0 : textAt(view, at)
+}
+
+function bigintAt(view: DataView, at: number, type: number): number | bigint {
+  if (type === uLong) return view.getBigUint64(at, true)
+  return type === uInt ? view.getUint32(at, true) : view.getBigInt64(at, true)
+}
+
+const doubleAt = (view: DataView, at: number, type: number): number =>
+  type === float ? view.getFloat32(at, true) : view.getFloat64(at, true)
 
 function bytesAt(view: DataView, at: number): Buffer {
   return Buffer.from(view.buffer, view.byteOffset + at + 4, view.getUint32(at, true))
@@ -91,11 +111,10 @@ export function writeFlatValue(
   type: FieldType,
 ): void {
   if (at < 0) writeNull(writer)
+  else if (column.noted) writeNoted(writer, type, flatValue(view, at, column.type), column.noted)
   else if (type === 'integer') writeInt4(writer, integerAt(view, at, column.type))
-  else if (type === 'bigint')
-    writeInt8(writer, column.type === 6 ? view.getUint32(at, true) : view.getBigInt64(at, true))
-  else if (type === 'number')
-    writeFloat8(writer, column.type === 9 ? view.getFloat32(at, true) : view.getFloat64(at, true))
+  else if (type === 'bigint') writeInt8(writer, bigintAt(view, at, column.type))
+  else if (type === 'number') writeFloat8(writer, doubleAt(view, at, column.type))
   else if (type === 'boolean') writeBoolean(writer, view.getUint8(at) !== 0)
   else if (column.type === uLong) writeText(writer, String(view.getBigUint64(at, true)))
   else if (column.type === binary) writeBytes(writer, bytesAt(view, at))

@@ -9,7 +9,7 @@ import { peek, skipString, skipValue, type TextCursor, token } from './cursor.ts
 import { createLayout, type Layout } from './layout.ts'
 
 // As constants of this module: V8 does not fold imported ones.
-const { lowerCaseBit, lowerE, nine, quote, zero } = codes
+const { lowerCaseBit, lowerE, minus, nine, quote, zero } = codes
 const { float, integer, text } = token
 
 /** Where the id of a feature lies among its values. */
@@ -71,10 +71,10 @@ export function readValue(cursor: TextCursor, feature: FeatureBuffer, place: num
   feature.ends[place] = cursor.at
 }
 
-/** What begins with a digit may be a date, and an escape may stand for one. */
+/** What begins with a digit may be a date or a number, and an escape may stand for one. */
 function readString(cursor: TextCursor, feature: FeatureBuffer, place: number): void {
   const first = cursor.bytes[cursor.at + 1] as number
-  const isText = first > nine || first < zero
+  const isText = first > nine || (first < zero && first !== minus)
   if (!isText && readDate(cursor, feature, place)) return
   const nameToken = skipString(cursor)
   feature.tokens[place] = isText && nameToken === text ? seenText : nameToken

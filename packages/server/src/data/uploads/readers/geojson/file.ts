@@ -1,3 +1,4 @@
+import { noteName } from '../../../../query/formats/table-note.ts'
 import { closeBrace, openBrace, openBracket, quote } from '../../../../query/geometry/encoding/character-codes.ts'
 import type { ItemFormat, ValueKind } from '../json/items.ts'
 import { ReadFault } from '../reader.ts'
@@ -5,8 +6,11 @@ import { fail, hasNext, peek, readKey, skipValue, type TextCursor, take, textIn 
 import type { FeatureBuffer } from './feature.ts'
 import { readFeature } from './read-feature.ts'
 
-/** GeoJSON in a file: a collection is entered, so that its features are read one by one; all else is one feature. */
-export function featureFormat(feature: FeatureBuffer, noteCrs: (crs: unknown) => void): ItemFormat {
+/**
+ * GeoJSON in a file: a collection is entered, so that its features are read one by one; all else is one feature. `take` gets members of
+ * a collection that say something of it.
+ */
+export function featureFormat(feature: FeatureBuffer, take: (member: string, value: unknown) => void): ItemFormat {
   return {
     kindOf,
     readItem: (cursor) => readFeature(cursor, feature),
@@ -17,7 +21,7 @@ export function featureFormat(feature: FeatureBuffer, noteCrs: (crs: unknown) =>
       }
       const start = cursor.at
       skipValue(cursor)
-      if (key === 'crs') noteCrs(JSON.parse(cursor.bytes.toString('utf8', start, cursor.at)))
+      if (key === 'crs' || key === noteName) take(key, JSON.parse(cursor.bytes.toString('utf8', start, cursor.at)))
       return true
     },
   }

@@ -1,17 +1,20 @@
+import { type NotedColumn, parseNote, type TableNote } from '../../../../query/formats/table-note.ts'
 import { createGeometryWriter } from '../../../../query/geometry/encoding/ewkb-writer.ts'
 import { createReader } from '../engine/create-reader.ts'
 import { featureIdName } from '../engine/feature-ids.ts'
 import type { RowRules } from '../engine/impossible-rows.ts'
+import { kindsOfNoted, notedField, writeNoted } from '../engine/noted-values.ts'
 import type { Reading, RecordField } from '../engine/reading.ts'
 import { fieldsOf } from '../engine/records.ts'
 import { closeTextWindow, fillTextWindow, openTextWindow, shareRead } from '../engine/text-window.ts'
-import { fieldTypeOf, kind } from '../engine/type-inference.ts'
+import { fieldIndex, fieldTypeOf, kind } from '../engine/type-inference.ts'
 import { createItemState, readOn } from '../json/items.ts'
 import { layerNameOf, type Reader, type Warning } from '../reader.ts'
 import { sridOfCrs } from './crs.ts'
 import { createFeature, idSlot } from './feature.ts'
 import { featureFormat } from './file.ts'
-import { kindsOfValue, writeToken } from './values.ts'
+import { createIdKinds } from './id-twins.ts'
+import { kindsOfValue, notedText, writeToken } from './values.ts'
 
 type GeoJsonOptions = {
   fileName: string
@@ -43,10 +46,17 @@ function readFeatures(
   const feature = createFeature(createGeometryWriter(), isFast)
   const { names } = feature.fields
   let crs: unknown
-  const noteCrs = (value: unknown): void => {
-    crs = value
+  let note: TableNote | undefined
+  const noted: NotedColumn[] = []
+  const takeMember = (member: string, value: unknown): void => {
+    if (member === 'crs') crs = value
+    else if (names.length === 0) {
+      note = parseNote(JSON.stringify(value))
+      for (const column of note?.columns ?? []) noted[fieldIndex(feature.fields, column.name)] = column
+    }
   }
-  const state = createItemState(window, featureFormat(feature, noteCrs))
+  const state = createItemState(window, featureFormat(feature, takeMember))
+  const kindsOfId = createIdKinds(window, feature)
   const places = [idSlot]
   return {
     places,
@@ -57,11 +67,26 @@ function readFeatures(
       return feature.shape
     },
     fill: async () => fillTextWindow(window),
-    kindsOf: (place, seen) => kindsOfValue(window, feature, place, seen),
-    write: (rows, place, type) => writeToken(rows, window, feature, place, type),
-    fields: (kinds) => [...fieldsOf(names, kinds), ...idFields(names, kinds)],
+    kindsOf(place, seen) {
+      if (place === idSlot) return kindsOfId(seen)
+      const column = noted[place]
+      if (!column) return kindsOfValue(window, feature, place, seen)
+      return seen & kind.text ? kind.text : kindsOfNoted(notedText(window, feature, place, column), column)
+    },
+    write(rows, place, type) {
+      const column = noted[place]
+      if (column) writeNoted(rows, type, notedText(window, feature, place, column), column)
+      else writeToken(rows, window, feature, place, type)
+    },
+    fields: (kinds) => [
+      ...fieldsOf(names, kinds).map((field) => {
+        const column = noted[field.place]
+        return column ? notedField(column, field.place, kinds[field.place] ?? 0) : field
+      }),
+      ...idFields(names, kinds),
+    ],
     progress: () => shareRead(window),
-    facts: () => ({ srid: sridOfCrs(crs), warnings, isSpatial: true }),
+    facts: () => ({ srid: sridOfCrs(crs), warnings, note, isSpatial: !note || note.geometry !== undefined }),
     close: async () => closeTextWindow(window),
   }
 }

@@ -1,3 +1,4 @@
+import type { NotedColumn } from '../../../../query/formats/table-note.ts'
 import {
   type RowWriter,
   writeBoolean,
@@ -10,7 +11,8 @@ import {
   writeText,
   writeValue,
 } from '../engine/copy-binary.ts'
-import { kind, kindsOfInteger, kindsOfString } from '../engine/type-inference.ts'
+import { plainDecimal, writeNumeric } from '../engine/numeric-binary.ts'
+import { kind, kindsOfInteger, kindsOfJsonString } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
 import { numberIn, type TextCursor, textIn, token } from './cursor.ts'
 import { tokenBits as bits, type FeatureBuffer, tokenMask as mask } from './feature.ts'
@@ -38,7 +40,7 @@ function lookAtValue({ bytes }: TextCursor, feature: FeatureBuffer, place: numbe
       return kindsOfFloat(bytes, start, end)
     case text:
     case escaped:
-      return seen & kind.text ? kind.text : kindsOfString(textIn(bytes, start, end, valueToken))
+      return seen & kind.text ? kind.text : kindsOfJsonString(textIn(bytes, start, end, valueToken))
     case nested:
       return kind.json
     default:
@@ -68,9 +70,29 @@ export function writeToken(
   else if (type === 'number') writeFloat8(rows, numberAt(feature, bytes, place))
   else if (type === 'boolean') writeBoolean(rows, valueToken === yes)
   else if (type === 'date') writeDate(rows, feature, place, bytes)
-  else if (type === 'bigint') writeBigint(rows, bytes, start, end)
+  else if (type === 'bigint') writeBigint(rows, bytes, start, end, valueToken)
+  else if (type === 'numeric') writeNumeric(rows, plainDecimal(valueText(bytes, start, end, valueToken)))
   else if (type === 'json') writeJson(rows, bytes.toString('utf8', start, end))
   else writeValue(rows, type, textIn(bytes, start, end, valueToken))
+}
+
+const isString = (valueToken: number): boolean => valueToken === text || valueToken === escaped
+
+/** What a string says, or the characters of another value. */
+const valueText = (bytes: Buffer, start: number, end: number, valueToken: number): string =>
+  isString(valueToken) ? textIn(bytes, start, end, valueToken) : bytes.toString('utf8', start, end)
+
+/** The value of a column whose type a note says: JSON as it is written, other strings without their quotes; null for nothing. */
+export function notedText(
+  { bytes }: TextCursor,
+  feature: FeatureBuffer,
+  place: number,
+  { type }: NotedColumn,
+): string | null {
+  const valueToken = (feature.tokens[place] as number) & tokenMask
+  const [start, end] = [feature.starts[place] as number, feature.ends[place] as number]
+  if (valueToken === missing) return null
+  return type === 'json' ? bytes.toString('utf8', start, end) : valueText(bytes, start, end, valueToken)
 }
 
 function numberAt(feature: FeatureBuffer, bytes: Buffer, place: number): number {
@@ -87,7 +109,11 @@ function writeDate(rows: RowWriter, feature: FeatureBuffer, place: number, bytes
     writeValue(rows, 'date', textIn(bytes, feature.starts[place] as number, feature.ends[place] as number, valueToken))
 }
 
-function writeBigint(rows: RowWriter, bytes: Buffer, start: number, end: number): void {
+function writeBigint(rows: RowWriter, bytes: Buffer, start: number, end: number, valueToken: number): void {
+  if (isString(valueToken)) {
+    writeInt8(rows, BigInt(textIn(bytes, start, end, valueToken)))
+    return
+  }
   const value = end - start < 16 ? numberIn(bytes, start, end) : BigInt(bytes.toString('latin1', start, end))
   writeInt8(rows, value)
 }

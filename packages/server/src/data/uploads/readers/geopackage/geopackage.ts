@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createFlatGeometry } from '../../../../query/geometry/flat/flat-geometry.ts'
 import { writeFlatGeometry } from '../../../../query/geometry/flat/flat-geometry-write.ts'
 import { createReader } from '../engine/create-reader.ts'
+import { kindsOfNoted, notedField, writeNoted } from '../engine/noted-values.ts'
 import type { Reading, RecordField } from '../engine/reading.ts'
 import { kind } from '../engine/type-inference.ts'
 import { maxFields, type Reader, ReadFault } from '../reader.ts'
@@ -59,22 +60,34 @@ function readTable(database: SqliteFile['database'], table: PackageTable): Readi
     kindsOf(place) {
       const value = cellAt(place)
       if (place === keyPlace) return value === BigInt(count) ? kind.none : kind.int8
-      return value === null ? kind.none : kindsOfCell(value, hints[place] ?? 'any')
+      if (value === null) return kind.none
+      const noted = columns[place]?.noted
+      return noted ? kindsOfNoted(value, noted) : kindsOfCell(value, hints[place] ?? 'any')
     },
-    write: (writer, place, type) => writeCell(writer, type, cellAt(place)),
+    write(writer, place, type) {
+      const noted = columns[place]?.noted
+      if (noted) writeNoted(writer, type, cellAt(place), noted)
+      else writeCell(writer, type, cellAt(place))
+    },
     fields: (kinds) => fieldsOf(table, kinds),
     progress: stored.progress,
-    facts: () => ({ srid: table.srid, wkt: table.wkt, warnings: [], isSpatial: table.geometry !== undefined }),
+    facts: () => ({
+      srid: table.srid,
+      wkt: table.wkt,
+      warnings: [],
+      isSpatial: table.geometry !== undefined,
+      note: table.note,
+    }),
   }
 }
 
 /** Numbers that just count the rows are no field. */
 function fieldsOf({ columns, key }: PackageTable, kinds: ArrayLike<number>): RecordField[] {
-  const fields: RecordField[] = columns.map(({ name, declared }, place) => ({
-    name,
-    place,
-    type: columnType(kinds[place] ?? 0, declared),
-  }))
+  const fields: RecordField[] = columns.map(({ name, declared, noted }, place) =>
+    noted
+      ? notedField(noted, place, kinds[place] ?? 0)
+      : { name, place, type: columnType(kinds[place] ?? 0, declared) },
+  )
   if (key !== undefined && kinds[keyPlace] !== kind.none) fields.push({ name: key, place: keyPlace, type: 'bigint' })
   return fields
 }

@@ -1,3 +1,10 @@
+import {
+  maxNoteLength,
+  type NotedColumn,
+  noteName,
+  parseNote,
+  type TableNote,
+} from '../../../../query/formats/table-note.ts'
 import { featureIdName } from '../engine/feature-ids.ts'
 import { maxFields, ReadFault } from '../reader.ts'
 import type { SqliteFile } from '../sqlite/sqlite-file.ts'
@@ -7,6 +14,7 @@ export type PackageColumn = {
   readonly name: string
   readonly alias: string
   readonly declared: string
+  readonly noted?: NotedColumn | undefined
 }
 
 export type PackageTable = {
@@ -24,6 +32,7 @@ export type PackageTable = {
   readonly key?: string
   readonly srid?: number
   readonly wkt?: string
+  readonly note?: TableNote | undefined
 }
 
 /** GDAL and its like make these keys; mostly they just count the features. */
@@ -65,19 +74,39 @@ export function describeTable(file: SqliteFile, name: string, keyName?: string):
       alias: `c${index}`,
     }))
   const geometry = all.find((column) => column.name.toLowerCase() === geometryName?.toLowerCase())
-  const isMadeKey = (column: { name: string }): boolean =>
-    'pk' in column && column.pk === 1 && madeKeys.has(column.name.toLowerCase())
+  const note = noteOf(file, name)
+  const noted = new Map(note?.columns.map((column) => [column.name, column]))
+  const isMadeKey = (column: { name: string }): boolean => {
+    const isKey = 'pk' in column && column.pk === 1
+    return isKey && (note ? !noted.has(column.name) : madeKeys.has(column.name.toLowerCase()))
+  }
   const columns = all
     // Generated columns are left out: they run what the file says.
     .filter((column) => 'hidden' in column && column.hidden === 0 && column !== geometry)
     .filter((column) => !isMadeKey(column))
-    .map(({ name: label, declared, alias }) => ({ name: label, declared, alias }))
+    .map(({ name: label, declared, alias }) => ({ name: label, declared, alias, noted: noted.get(label) }))
   if (columns.length > maxFields)
     throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
   const aliases = all.map(({ alias }) => alias)
   const number = numberOf(all.map((column) => column.name.toLowerCase()))
-  const key = all.some(isMadeKey) ? { key: keyName ?? featureIdName(columns.map((column) => column.name)) } : {}
-  return { name, number, columns, aliases, ...key, ...(geometry ? { geometry: geometry.alias } : {}), ...reference }
+  const key =
+    !note && all.some(isMadeKey) ? { key: keyName ?? featureIdName(columns.map((column) => column.name)) } : {}
+  const shape = geometry ? { geometry: geometry.alias } : {}
+  return { name, number, columns, aliases, ...key, ...shape, ...reference, note }
+}
+
+/** What one of our own exports says of its columns. */
+function noteOf(file: SqliteFile, table: string): TableNote | undefined {
+  if (!['gpkg_metadata', 'gpkg_metadata_reference'].every((one) => file.entries.get(one)?.isPlainTable))
+    return undefined
+  const row = file.database
+    .prepare(
+      `SELECT substr(metadata, 1, ?) AS text FROM gpkg_metadata NOT INDEXED WHERE md_standard_uri = ? AND id IN
+         (SELECT md_file_id FROM gpkg_metadata_reference NOT INDEXED WHERE lower(substr(table_name, 1, 1000)) = lower(?) LIMIT ?)
+       LIMIT 1`,
+    )
+    .get(maxNoteLength + 1, noteName, table, maxRegistered)
+  return parseNote(row && String(row.text))
 }
 
 /** A column that takes the name of the row number would be sorted anew for each batch of rows. */

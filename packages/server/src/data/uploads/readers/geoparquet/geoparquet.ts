@@ -1,6 +1,7 @@
 import { createFlatGeometry } from '../../../../query/geometry/flat/flat-geometry.ts'
 import { writeFlatGeometry } from '../../../../query/geometry/flat/flat-geometry-write.ts'
 import { createReader } from '../engine/create-reader.ts'
+import { notedField } from '../engine/noted-values.ts'
 import type { Reading } from '../engine/reading.ts'
 import { kind } from '../engine/type-inference.ts'
 import { layerNameOf, type Reader, type ReaderOptions } from '../reader.ts'
@@ -62,12 +63,17 @@ function readRows(file: ParquetFile, layout: ParquetLayout): Reading {
     },
     write: (rows, place, type) => writeParquetValue(rows, columns[place] as ParquetColumn, type, valueAt(place)),
     fields: (kinds) =>
-      columns.map(({ name, type, digits }, place) =>
-        kinds[place] ? { name, place, type: 'text' } : { name, place, type, digits },
+      columns.map(({ name, type, digits, noted }, place) =>
+        noted
+          ? notedField(noted, place, kinds[place] ?? 0)
+          : kinds[place]
+            ? { name, place, type: 'text' }
+            : { name, place, type, digits },
       ),
     progress: () => rowEnd / total,
     facts: () => ({
       isSpatial: layout.geometry !== undefined,
+      note: layout.note,
       srid,
       wkt,
       warnings: file.cutsTimes() || cutsTimes ? [...warnings, finerTimes] : warnings,

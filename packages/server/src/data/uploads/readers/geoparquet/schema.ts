@@ -1,4 +1,5 @@
 import { type FileMetaData, parquetSchema, type SchemaTree } from 'hyparquet'
+import { type NotedColumn, noteName, parseNote, type TableNote } from '../../../../query/formats/table-note.ts'
 import type { DecimalDigits } from '../engine/numeric-binary.ts'
 import { type FieldType, maxFields, ReadFault, type Warning } from '../reader.ts'
 import { decimalDigits, holdsDecimals } from './decimals.ts'
@@ -9,6 +10,8 @@ export type ParquetColumn = {
   /** How many of its units make a microsecond, for times; else 1. */
   readonly microsPerUnit: number
   readonly digits?: DecimalDigits
+  /** What it held before it was exported, where Parquet has only text for it. */
+  readonly noted?: NotedColumn
 }
 
 export type ParquetLayout = {
@@ -17,6 +20,7 @@ export type ParquetLayout = {
   readonly srid?: number
   readonly wkt?: string
   readonly warnings: readonly Warning[]
+  readonly note?: TableNote | undefined
 }
 
 type GeoColumn = { encoding?: unknown; crs?: unknown; covering?: { bbox?: { xmin?: unknown } } }
@@ -33,16 +37,25 @@ export function layoutOf(metadata: FileMetaData): ParquetLayout {
   const primary = present.includes(geometries.primary) ? geometries.primary : present[0]
   const covering = Object.values(geometries.columns).map(({ covering: cover }) => firstOf(cover?.bbox?.xmin))
   const left = new Set([...present, ...covering])
-  const columns = children.filter(({ element }) => !left.has(element.name)).map(columnOf)
+  const note = parseNote(metadata.key_value_metadata?.find(({ key }) => key === noteName)?.value)
+  const columns = children
+    .filter(({ element }) => !left.has(element.name))
+    .map((child) => withNote(columnOf(child), note))
   const others = present.filter((name) => name !== primary)
   const warnings = others.length
     ? [{ code: 'geometry_columns_ignored', message: `Of the geometry columns only "${primary}" was loaded.` }]
     : []
   warnings.push(...nestedDecimals(children.filter(({ element }) => !left.has(element.name))))
-  if (primary === undefined) return { columns, warnings }
+  if (primary === undefined) return { columns, warnings, note }
   const { encoding, ...geo } = geometries.columns[primary] ?? {}
   const geometry = { name: primary, encoding: typeof encoding === 'string' ? encoding : 'WKB' }
-  return { columns, geometry, ...referenceOf(geo), warnings }
+  return { columns, geometry, ...referenceOf(geo), warnings, note }
+}
+
+function withNote(column: ParquetColumn, note: TableNote | undefined): ParquetColumn {
+  const noted =
+    column.type === 'text' && note?.columns.find(({ name, type }) => name === column.name && type !== 'text')
+  return noted ? { ...column, noted } : column
 }
 
 function firstOf(path: unknown): unknown {

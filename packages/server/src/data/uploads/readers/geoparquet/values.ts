@@ -7,7 +7,8 @@ import {
   writeText,
   writeValue,
 } from '../engine/copy-binary.ts'
-import { isJson } from '../engine/type-inference.ts'
+import { kindsOfNoted, writeNoted } from '../engine/noted-values.ts'
+import { isJson, kind } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
 import { decimalText, isTooLong } from './decimals.ts'
 import type { ParquetColumn } from './schema.ts'
@@ -17,7 +18,8 @@ const unixMicrosTo2000 = 946_684_800_000_000n
 const largestInt8 = 2n ** 63n - 1n
 
 /** Whether the value cannot be of the column's type: an unsigned integer too large, a decimal too long, JSON that is none. */
-export function isMisfit(value: unknown, { type, digits }: ParquetColumn): boolean {
+export function isMisfit(value: unknown, { type, digits, noted }: ParquetColumn): boolean {
+  if (noted) return kindsOfNoted(value, noted) !== kind.none
   if (digits) return isTooLong(decimalText(value, digits.scale), digits)
   if (type === 'bigint') return typeof value === 'bigint' && value > largestInt8
   return type === 'json' && typeof value === 'string' && !isJson(value)
@@ -26,6 +28,7 @@ export function isMisfit(value: unknown, { type, digits }: ParquetColumn): boole
 /** Writes a value of the column as a field of this type. */
 export function writeParquetValue(writer: RowWriter, column: ParquetColumn, type: FieldType, value: unknown): void {
   if (value === null || value === undefined) writeNull(writer)
+  else if (column.noted) writeNoted(writer, type, value, column.noted)
   else if (column.digits) writeValue(writer, type, decimalText(value, column.digits.scale))
   else if (type === 'date') writeInt4(writer, Number(value) - unixDaysTo2000)
   else if (type === 'time') writeInt8(writer, Math.trunc(Number(value) * column.microsPerUnit))

@@ -1,3 +1,4 @@
+import { type NotedColumn, noteName, parseNote, type TableNote } from '../../../../query/formats/table-note.ts'
 import { createReader } from '../engine/create-reader.ts'
 import { featureIdKey } from '../engine/feature-ids.ts'
 import type { RowRules } from '../engine/impossible-rows.ts'
@@ -34,9 +35,11 @@ function readKml(file: string, signal: AbortSignal): Reading {
   const fields = createFieldList()
   /** Fields that a schema declares as text: numbers in them are text, dates are dates. */
   const texts = new Set<string>()
+  const noted: Noted = { note: undefined, columns: [] }
   return readRecords({
     fields,
-    batches: readXml(file, createVisitor(fields, texts), signal),
+    batches: readXml(file, createVisitor(fields, texts, noted), signal),
+    noted: (place) => noted.columns[place],
     kindsOf: (value, field) => {
       if (Array.isArray(value)) return kind.json
       if (typeof value !== 'string') return kind.none
@@ -44,9 +47,16 @@ function readKml(file: string, signal: AbortSignal): Reading {
       if (alwaysText.has(name)) return kind.text
       return texts.has(name) ? kindsOfString(value) : kindsOfText(value)
     },
-    facts: () => ({ warnings: [], isSpatial: true }),
+    facts: () => ({
+      warnings: [],
+      isSpatial: noted.note === undefined || noted.note.geometry !== undefined,
+      note: noted.note,
+    }),
   })
 }
+
+/** What one of our own exports says of its columns, and by the places of their fields. */
+type Noted = { note: TableNote | undefined; columns: NotedColumn[] }
 
 type Placemark = {
   values: unknown[]
@@ -58,6 +68,7 @@ type Placemark = {
 type State = {
   fields: FieldList
   texts: Set<string>
+  noted: Noted
   path: string[]
   folders: string[]
   placemark: Placemark | undefined
@@ -67,10 +78,11 @@ type State = {
   records: SourceRecord[]
 }
 
-function createVisitor(fields: FieldList, texts: Set<string>): XmlVisitor<SourceRecord> {
+function createVisitor(fields: FieldList, texts: Set<string>, noted: Noted): XmlVisitor<SourceRecord> {
   const state: State = {
     fields,
     texts,
+    noted,
     path: [],
     folders: [],
     placemark: undefined,
@@ -107,7 +119,7 @@ function openElement(state: State, name: string, attributes: Readonly<Record<str
 
 function openPlacemark(state: State, id: string): void {
   state.placemark = { values: [], geometry: null, times: [] }
-  if (id !== '') state.placemark.values[fieldIndex(state.fields, featureIdKey)] = id
+  if (id !== '' && !state.noted.note) state.placemark.values[fieldIndex(state.fields, featureIdKey)] = id
 }
 
 function declareField({ texts }: State, { name, type }: Readonly<Record<string, string>>): void {
@@ -116,8 +128,14 @@ function declareField({ texts }: State, { name, type }: Readonly<Record<string, 
 
 function closeOutside(state: State, name: string): void {
   if (name === 'Folder') state.folders.pop()
+  else if (name === 'value' && state.dataName === noteName && state.fields.names.length === 0) takeNote(state)
   else if (name === 'name' && state.path.at(-1) === 'Folder')
     state.folders[state.folders.length - 1] = state.text.trim().slice(0, maxFolderLength)
+}
+
+function takeNote({ fields, noted, text }: State): void {
+  noted.note = parseNote(text)
+  for (const column of noted.note?.columns ?? []) noted.columns[fieldIndex(fields, column.name)] = column
 }
 
 /** Direct children of a placemark that become fields. */
@@ -133,6 +151,7 @@ function closeInPlacemark(state: State, placemark: Placemark, name: string): voi
   if (name === 'Placemark') closePlacemark(state, placemark)
   else if (name === 'coordinates' || name === 'coord') addPositions(state, placemark, name)
   else if (isGeometryElement(name)) closeGeometry(state, placemark)
+  else if (state.noted.note) setNoted(state, placemark, name)
   else if (name === 'value' || name === 'SimpleData') closeData(state, placemark, name, parent)
   else if (name === 'when' && parent === 'Track') placemark.times.at(-1)?.push(state.text.trim())
   else if (parent === 'Placemark' && plainFields.has(name)) setValue(state, placemark, name)
@@ -142,6 +161,11 @@ function closeInPlacemark(state: State, placemark: Placemark, name: string): voi
 function setValue({ fields, text }: State, placemark: Placemark, field: string): void {
   const value = text.trim()
   if (field !== '' && value !== '') placemark.values[fieldIndex(fields, field)] = value
+}
+
+/** All values are in SimpleData, as they are; other elements repeat them. */
+function setNoted({ fields, text, dataName }: State, placemark: Placemark, name: string): void {
+  if (name === 'SimpleData') placemark.values[fieldIndex(fields, dataName)] = text
 }
 
 function closeData(state: State, placemark: Placemark, name: string, parent: string): void {
@@ -186,12 +210,12 @@ function closeGeometry(state: State, placemark: Placemark): void {
 }
 
 function closePlacemark(state: State, placemark: Placemark): void {
-  keepTimes(state, placemark)
+  if (!state.noted.note) keepTimes(state, placemark)
   const folder = state.folders
     .filter((name) => name !== '')
     .join('/')
     .slice(0, maxFolderLength)
-  if (folder !== '') placemark.values[fieldIndex(state.fields, 'folder')] = folder
+  if (folder !== '' && !state.noted.note) placemark.values[fieldIndex(state.fields, 'folder')] = folder
   state.records.push({ values: placemark.values, geometry: placemark.geometry })
   state.placemark = undefined
   state.open = []

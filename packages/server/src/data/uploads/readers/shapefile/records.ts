@@ -10,6 +10,8 @@ export type ShapefileParts = {
   readonly dbf?: string | (() => Promise<InputBytes>)
   readonly prj?: string
   readonly cpg?: string
+  /** What one of our own exports says of its columns. */
+  readonly note?: string
 }
 
 /** The records of a shapefile in turn; after `advance` answered true, one is at hand. */

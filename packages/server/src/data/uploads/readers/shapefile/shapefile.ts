@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { TableNote } from '../../../../query/formats/table-note.ts'
 import { createFlatGeometry } from '../../../../query/geometry/flat/flat-geometry.ts'
 import { writeFlatGeometry } from '../../../../query/geometry/flat/flat-geometry-write.ts'
 import type { ByteWindow } from '../engine/byte-window.ts'
@@ -9,6 +10,7 @@ import { dbfFieldType } from './dbf.ts'
 import { createTextFindings, dbfText, textIn } from './dbf-text.ts'
 import { createDbfRow } from './dbf-values.ts'
 import { readShape } from './geometry.ts'
+import { fieldOf, notedFields, readNote, withNotes } from './noted-fields.ts'
 import {
   advance,
   bringNext,
@@ -46,7 +48,10 @@ async function openLayer(
     const records = await openRecords(parts, opened)
     const cpg = parts.cpg === undefined ? undefined : await readFile(parts.cpg, 'latin1')
     const encodings = { option: encoding, cpg, languageDriver: records.dbf?.languageDriver ?? 0 }
-    return readLayer({ parts, records, opened, encodings, wkt: await referenceOf(parts) }, before)
+    return readLayer(
+      { parts, records, opened, encodings, wkt: await referenceOf(parts), note: await readNote(parts) },
+      before,
+    )
   } catch (error) {
     // That an archive is damaged is told rather than what follows from it.
     const verified = error instanceof ReadFault ? verifyWindows(opened) : Promise.resolve()
@@ -66,13 +71,17 @@ type Layer = {
   /** Where the encoding of the text may be declared. */
   readonly encodings: Parameters<typeof dbfText>[0]
   readonly wkt: string | undefined
+  readonly note: TableNote | undefined
 }
 
-function readLayer({ parts, records, opened, encodings, wkt }: Layer, before: LayerFacts | undefined): Reading {
+function readLayer(layer: Layer, before: LayerFacts | undefined): Reading {
+  const { parts, records, opened, encodings, wkt, note } = layer
   const { dbf } = records
   const fields = dbf?.fields ?? []
   const found = createTextFindings()
-  const row = createDbfRow(records, found, textIn(before?.encoding ?? 'utf-8'))
+  const noted = notedFields(note, fields)
+  const plain = createDbfRow(records, found, textIn(before?.encoding ?? 'utf-8'))
+  const row = note ? withNotes(plain, records, noted) : plain
   const geometry = createFlatGeometry()
   let missingRows = 0
   return {
@@ -86,18 +95,18 @@ function readLayer({ parts, records, opened, encodings, wkt }: Layer, before: La
     verify: () => verifyWindows(opened),
     fields: (kinds) => {
       const { decode } = dbfText(encodings, fields, found)
-      return fields.map((field, place) => ({
-        name: decode(field.rawName),
-        place,
-        type: dbfFieldType(field, kinds[place] ?? 0),
-      }))
+      return fields.map((field, place) => {
+        const column = noted[place]
+        if (column) return fieldOf(column, field, place, kinds[place] ?? 0)
+        return { name: decode(field.rawName), place, type: dbfFieldType(field, kinds[place] ?? 0) }
+      })
     },
     progress: () =>
       records.shp ? records.nextOffset / records.shp.fileSize : records.index / (dbf?.presentCount || 1),
     facts: () => {
       const { encoding, warnings } = dbfText(encodings, fields, found)
       const all = [...partWarnings(parts, missingRows), ...extraRows(records), ...records.warnings, ...warnings]
-      return { wkt, encoding, warnings: all, isSpatial: records.shp !== undefined }
+      return { srid: note?.geometry?.srid, wkt, encoding, warnings: all, note, isSpatial: records.shp !== undefined }
     },
     close: () => closeWindows(opened),
   }

@@ -47,7 +47,7 @@ function warningOf(cells: readonly string[], code: string, message: (shown: stri
 }
 
 /** The files of the sheets: the workbook names them by relations. */
-async function sheetFiles(files: readonly UnzippedFile[]): Promise<{ sheet: string; path: string }[]> {
+export async function sheetFiles(files: readonly UnzippedFile[]): Promise<{ sheet: string; path: string }[]> {
   const read = async (name: string): Promise<string> => {
     const file = files.find((one) => one.name.toLowerCase() === name)
     return file ? readFile(file.path, 'utf8') : ''
@@ -73,7 +73,7 @@ const attribute = (element: string, name: string): string =>
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-const unescaped = (text: string): string =>
+export const unescaped = (text: string): string =>
   text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w{2,4}));/gi, (found, hex, decimal, name) => {
     if (name !== undefined) return entities[name] ?? found
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)

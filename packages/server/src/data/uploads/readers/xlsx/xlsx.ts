@@ -1,6 +1,7 @@
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import readWorkbook from 'read-excel-file/node'
+import type { TableNote } from '../../../../query/formats/table-note.ts'
 import type { CsvCell } from '../csv/rows.ts'
 import { createReader } from '../engine/create-reader.ts'
 import type { Reading } from '../engine/reading.ts'
@@ -12,6 +13,7 @@ import { createTable, type TabularLayer } from '../table/table.ts'
 import { isDateHeading } from '../table/table-faults.ts'
 import { tableRulesOf } from '../table-rules.ts'
 import { type UnzippedFile, unzip, zipLimits } from '../zip/zip.ts'
+import { notedLayout, type RawCells, readNote, readRawCells, wholeValue } from './noted-sheet.ts'
 import { findLosses } from './sheet-losses.ts'
 
 /** The workbook lies in memory as a whole. */
@@ -21,7 +23,11 @@ type Rows = unknown[][]
 
 /** A workbook: every sheet that holds more than a header is a layer, read by the rules of CSV. */
 export async function openXlsx(file: string, options: ReaderOptions): Promise<Reader> {
-  const losses = await findLosses(await unpackSafely(file, options))
+  const files = await unpackSafely(file, options)
+  const losses = await findLosses(files)
+  // What the client says of a table wins over what it says itself.
+  const note = Object.keys(tableRulesOf(options)).length === 0 ? await readNote(files) : undefined
+  const cells = note && (await readRawCells(files))
   const sheets = await sheetsOf(file)
   const filled = new Map([...sheets].filter(([, rows]) => rows.length > 1))
   // A heading alone is a table without rows, where no sheet holds more.
@@ -31,7 +37,11 @@ export async function openXlsx(file: string, options: ReaderOptions): Promise<Re
   return createReader({
     format: 'xlsx',
     layers: [...chosen.keys()],
-    open: (layer) => readSheet(chosen.get(layer) ?? [], options, losses.get(layer) ?? []),
+    open: (layer) => {
+      const [rows, warnings] = [chosen.get(layer) ?? [], losses.get(layer) ?? []]
+      const noted = note && readNotedSheet(rows, note, cells?.get(layer) ?? new Map(), warnings)
+      return noted ?? readSheet(rows, options, warnings)
+    },
     rules: options,
   })
 }
@@ -55,11 +65,17 @@ async function unpackSafely(
 async function sheetsOf(file: string): Promise<Map<string, Rows>> {
   try {
     const sheets = await readWorkbook(file, { trim: false })
-    return new Map(sheets.map(({ sheet, data }) => [sheet, (data as Rows).map((row) => row.map(withoutZone))]))
+    return new Map(sheets.map(({ sheet, data }) => [sheet, (data as Rows).map((row) => row.map(withoutEscapes))]))
   } catch (error) {
     throw new ReadFault('invalid_file', 'The workbook cannot be read.', {}, error)
   }
 }
+
+/** `_x000D_` stands for a character that XML has not, or would change; `_x005F_` for the underscore before such a one. */
+const withoutEscapes = (value: unknown): unknown =>
+  typeof value === 'string' && value.includes('_x')
+    ? value.replaceAll(/_x([\da-f]{4})_/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+    : value
 
 /** Dates of a workbook have no time zone, and whole seconds are a millisecond off: days are counted in fractions. */
 function withoutZone(value: unknown): unknown {
@@ -70,7 +86,32 @@ function withoutZone(value: unknown): unknown {
   return moment.toISOString().replace(/(T00:00:00)?\.000Z$|Z$/, '')
 }
 
-function readSheet(rows: Rows, options: ReaderOptions, warnings: readonly Warning[]): Reading {
+/** A sheet of our own exports; undefined if it is changed so much that its note says nothing of it. */
+function readNotedSheet(
+  rows: Rows,
+  note: TableNote,
+  cells: RawCells,
+  warnings: readonly Warning[],
+): Reading | undefined {
+  const layout = notedLayout(rows[0] ?? [], note)
+  if (!layout) return undefined
+  const noted = layout.names.map((name) => layout.columns.get(name))
+  const wholeRow = (row: unknown[], index: number): unknown[] =>
+    noted.map((known, column) =>
+      known ? wholeValue(row[column], index, column, cells, known) : withoutZone(row[column] ?? null),
+    )
+  const table = createTable(layout, { warnings, isStrict: false, rules: { nulls: [] } })
+  return readRecords({
+    ...table,
+    facts: () => ({ ...table.facts(), note, isSpatial: note.geometry !== undefined }),
+    noted: (place) => noted[table.columns[place] ?? -1],
+    kindsOf: (value) => kindsOfLoose(value, {}, false),
+    batches: batchesOf(rows.map(wholeRow), table),
+  })
+}
+
+function readSheet(found: Rows, options: ReaderOptions, warnings: readonly Warning[]): Reading {
+  const rows = found.map((row) => row.map(withoutZone))
   const sample = rows.slice(0, 200).map((row) => row.map(cellOf))
   const rules = tableRulesOf(options)
   const table = createTable(layoutOf(sample, { ...rules, sourceSrid: options.sourceSrid }), {

@@ -1,3 +1,4 @@
+import { noteFile } from '../../../../query/formats/table-note.ts'
 import { isNamedAsData } from '../formats.ts'
 import { type OpenReader, type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
 import type { ShapefileParts } from '../shapefile/records.ts'
@@ -133,7 +134,9 @@ async function shapefilesOf(packed: readonly PackedFile[], options: ReaderOption
     }
     layers.set(base.toLowerCase(), layer)
   }
-  return withNames([...layers.values()].filter(({ shp, dbf }) => shp ?? dbf))
+  const note = unpacked.get(noteFile)
+  const found = [...layers.values()].filter(({ shp, dbf }) => shp ?? dbf)
+  return withNames(note === undefined ? found : found.map((layer) => ({ ...layer, note })))
 }
 
 /** The last part of the path, or all of it where two folders hold the same. */

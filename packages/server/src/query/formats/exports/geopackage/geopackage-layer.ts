@@ -4,12 +4,14 @@ import { type ExportColumn, type ExportOrder, freeName, geometryIndexOf } from '
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-type Field = { readonly column: ExportColumn; readonly index: number }
+/** `name` is that of the column in the file. */
+type Field = { readonly column: ExportColumn; readonly index: number; readonly name: string }
 
 export type GeopackageLayer = {
   readonly table: string
-  /** The name of the integer key that every table of features has. */
+  /** The name of the integer key that every table of features has: that of the rows, or a number that SQLite gives. */
   readonly key: string
+  readonly hasOwnKey: boolean
   readonly fields: readonly Field[]
   readonly geometry: (ExportColumn & { readonly index: number }) | undefined
   readonly srid: number
@@ -25,24 +27,39 @@ export type GeometrySummary = {
   readonly measures: OrdinateSummary
 }
 
+/** What GDAL calls the key that it makes, and uploads call theirs. */
+const madeKey = 'fid'
+
 export function layerOf({ name, columns, srid }: ExportOrder): GeopackageLayer {
   const index = geometryIndexOf(columns)
   const column = columns[index]
   // SQLite has its own tables by these prefixes, and GeoPackage the others.
   const table = /^(sqlite_|gpkg_|rtree_)/i.test(name) || name === '' ? `layer ${name}` : name
+  const fields = fieldsOf(columns, index)
+  // Readers take the key for the number of a feature, and not for an attribute: of others that would be a loss.
+  const own = fields.find(({ column: one, name: label }) => label === madeKey && one.isKey && one.type === 'integer')
   return {
     table,
-    key: freeName(
-      'fid',
-      columns.map((one) => one.name),
-    ),
-    fields: columns.flatMap((one, at) => (at === index ? [] : [{ column: one, index: at }])),
+    key: own?.name ?? freeName(madeKey, [...fields.map(({ name: taken }) => taken), column?.name ?? '']),
+    hasOwnKey: own !== undefined,
+    fields,
     geometry: column && { ...column, index },
     srid,
   }
 }
 
 export const anyType = 'GEOMETRY'
+
+/** SQLite tells no names apart by their case. */
+function fieldsOf(columns: readonly ExportColumn[], geometryIndex: number): Field[] {
+  const taken = geometryIndex < 0 ? [] : [columns[geometryIndex]?.name ?? '']
+  return columns.flatMap((column, index) => {
+    if (index === geometryIndex) return []
+    const name = freeName(column.name, taken)
+    taken.push(name)
+    return [{ column, index, name }]
+  })
+}
 
 /** The geometry type that the registers have. */
 export const typeName = ({ geometryType = '' }: ExportColumn): string =>

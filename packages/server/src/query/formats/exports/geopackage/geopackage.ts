@@ -1,5 +1,6 @@
 // GeoPackage 1.3 by SQLite: one table of features, or of attributes where the rows have no geometry.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { ApiError } from '../../../../kernel/errors.ts'
 import { createGeometryWriter, widenExtent } from '../../../geometry/encoding/ewkb-writer.ts'
 import { writeIsoWkb } from '../../../geometry/flat/flat-geometry-write.ts'
 import type { AttributeType } from '../../../values/attribute.ts'
@@ -16,6 +17,7 @@ import {
   quoted,
   typeName,
 } from './geopackage-layer.ts'
+import { addNote } from './geopackage-note.ts'
 import { addTriggers, createIndex, registerLayer, setUpGeoPackage } from './geopackage-tables.ts'
 
 const pageBytes = 4096
@@ -33,16 +35,26 @@ export async function* writeGeoPackage(rows: ExportRows, order: ExportOrder): As
     db.exec(tableSql(layer))
     const state = await insertRows(db, rows, layer)
     registerLayer(db, order, layer, state)
+    addNote(db, order, layer)
     if (layer.geometry) addTriggers(db, layer.table, layer.key, layer.geometry.name)
     db.exec('COMMIT')
   } catch (error) {
-    throw isFull(error) ? fileTooLarge(order.maxBytes) : error
+    throw isFull(error) ? fileTooLarge(order.maxBytes) : isTwice(error) ? keyTwice() : error
   } finally {
     db.close()
   }
 }
 
 const isFull = (error: unknown): boolean => error instanceof Error && /database or disk is full/.test(error.message)
+
+const isTwice = (error: unknown): boolean => error instanceof Error && /UNIQUE constraint failed/.test(error.message)
+
+/** Tables that inherit from others may have rows with the same key. */
+const keyTwice = (): ApiError =>
+  new ApiError(
+    'conflict',
+    'Two rows have the same key, which a GeoPackage cannot hold. Select attributes without the key.',
+  )
 
 const sqlTypes: Readonly<Record<AttributeType, string>> = {
   boolean: 'BOOLEAN',
@@ -59,18 +71,26 @@ const sqlTypes: Readonly<Record<AttributeType, string>> = {
   binary: 'BLOB',
 }
 
-function tableSql({ table, key, geometry, fields }: GeopackageLayer): string {
+const keyType = 'INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL'
+
+function tableSql({ table, key, hasOwnKey, geometry, fields }: GeopackageLayer): string {
   const lines = [
-    `${quoted(key)} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`,
+    ...(hasOwnKey ? [] : [`${quoted(key)} ${keyType}`]),
     ...(geometry ? [`${quoted(geometry.name)} ${typeName(geometry)}`] : []),
-    ...fields.map(({ column }) => `${quoted(column.name)} ${isLongDecimal(column) ? 'TEXT' : sqlTypes[column.type]}`),
+    ...fields.map(({ column, name }) => `${quoted(name)} ${hasOwnKey && name === key ? keyType : sqlType(column)}`),
   ]
   return `CREATE TABLE ${quoted(table)} (${lines.join(', ')})`
 }
 
+/** An INTEGER has 64 bits, a MEDIUMINT 32. */
+function sqlType(column: ExportColumn): string {
+  if (isLongDecimal(column)) return 'TEXT'
+  return column.stored === 'integer' ? 'MEDIUMINT' : sqlTypes[column.type]
+}
+
 async function insertRows(db: DatabaseSync, rows: ExportRows, layer: GeopackageLayer): Promise<GeometrySummary> {
   const { fields, geometry, srid } = layer
-  const names = [...(geometry ? [geometry.name] : []), ...fields.map(({ column }) => column.name)]
+  const names = [...(geometry ? [geometry.name] : []), ...fields.map(({ name }) => name)]
   // A table of nothing but its key.
   const values = names.length === 0 ? 'DEFAULT VALUES' : `(${names.map(quoted)}) VALUES (${names.map(() => '?')})`
   const insert: StatementSync = db.prepare(`INSERT INTO ${quoted(layer.table)} ${values}`)
@@ -116,7 +136,7 @@ function sqlValue(column: ExportColumn, cell: Cell): SQLInputValue {
   }
 }
 
-/** With milliseconds and Z, as the standard has it. */
+/** With milliseconds and Z, as the standard has it: GDAL warns of finer ones. */
 function datetimeOf(cell: string): string {
   const [, whole = cell, fraction = ''] = /^(.*?)(?:\.(\d+))?Z?$/.exec(cell) ?? []
   return `${whole}.${fraction.slice(0, 3).padEnd(3, '0')}Z`

@@ -56,7 +56,10 @@ export function parquetColumn(column: ExportColumn): ParquetExportColumn {
 /** The most digits of a decimal in 16 bytes. */
 const maxPrecision = 38
 
-function kindOf({ type, decimal, withoutZone, withZone }: ExportColumn): Kind {
+const int32: Kind = { schema: { type: 'INT32' }, encode: doubleOf }
+
+function kindOf({ type, stored, decimal, withoutZone, withZone }: ExportColumn): Kind {
+  if (stored === 'integer') return int32
   if (type === 'datetime' && withoutZone) return { ...kinds.datetime, schema: timestamp(false) }
   if (type === 'time' && withZone) return text
   if (type === 'number' && decimal) return decimal.precision > maxPrecision ? text : decimalKind(decimal)

@@ -2,7 +2,9 @@
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { Cell } from '../../cell.ts'
+import { noteName } from '../../table-note.ts'
 import { type ExportOrder, type ExportRows, freeName, geometryIndexOf } from '../export-order.ts'
+import { noteText } from '../note-of-export.ts'
 import { createGeometryColumn, type ParquetGeometryColumn } from './parquet-geometry.ts'
 import { parquetColumn } from './parquet-values.ts'
 
@@ -10,7 +12,7 @@ const maxGroup = { rows: 50_000, length: 8 * 1024 * 1024 }
 
 type Values = (values: readonly Cell[]) => void
 
-export async function* writeParquet(rows: ExportRows, { columns }: ExportOrder): AsyncGenerator<Uint8Array> {
+export async function* writeParquet(rows: ExportRows, { columns, srid }: ExportOrder): AsyncGenerator<Uint8Array> {
   const primary = geometryIndexOf(columns)
   const boxName = freeName(
     'bbox',
@@ -59,8 +61,10 @@ export async function* writeParquet(rows: ExportRows, { columns }: ExportOrder):
     }
   }
   if (group.rows > 0) yield flush()
-  writer.kvMetadata =
-    geometries.size === 0 ? [] : [{ key: 'geo', value: geoMetadata(columns[primary]?.name ?? '', geometries) }]
+  writer.kvMetadata = [
+    ...(geometries.size === 0 ? [] : [{ key: 'geo', value: geoMetadata(columns[primary]?.name ?? '', geometries) }]),
+    { key: noteName, value: noteText({ columns, srid }) },
+  ]
   void writer.finish()
   yield take()
 }

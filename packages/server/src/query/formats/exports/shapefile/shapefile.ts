@@ -1,9 +1,11 @@
 // A zipped Shapefile: a layer for each kind of shape, and a list of what its limits changed.
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { noteFile } from '../../table-note.ts'
 import { type ExportColumn, type ExportOrder, type ExportRows, geometryIndexOf, partsOf } from '../export-order.ts'
 import { fileTooLarge } from '../file-too-large.ts'
 import { geometryReader } from '../geometry-cell.ts'
+import { tableNote } from '../note-of-export.ts'
 import { type ZipEntry, zipStream } from '../zip-stream.ts'
 import { dbfFields } from './dbf.ts'
 import { shapesOf } from './shapefile-geometry.ts'
@@ -34,8 +36,9 @@ async function readRows(
   const geometryIndex = geometryIndexOf(columns)
   const layerOf = layerOpener(columns, geometryIndex, folder, layers)
   const read = geometryReader()
-  /** A row without a geometry joins the layer of the row before it. */
-  let last = geometryIndex < 0 ? await layerOf('none', false) : undefined
+  const first = firstLayer(columns[geometryIndex])
+  /** A row without a geometry joins the layer of the row before it, the first one that of its column's type. */
+  let last = first.isSure ? await layerOf(first.kind, first.hasZ) : undefined
   for await (const batch of rows) {
     for (const cells of batch) {
       for (const shape of shapesOf(read(cells[geometryIndex]))) {
@@ -45,8 +48,7 @@ async function readRows(
     }
     await flushAll([...layers.values()], maxBytes)
   }
-  const { geometryType = 'point', hasZ = false } = columns[geometryIndex] ?? {}
-  if (layers.size === 0) await layerOf(emptyKind(geometryType.toLowerCase()), hasZ)
+  if (layers.size === 0) await layerOf(first.kind, first.hasZ)
 }
 
 async function flushAll(layers: readonly ShapefileLayer[], maxBytes: number): Promise<void> {
@@ -74,6 +76,13 @@ function layerOpener(
   }
 }
 
+/** The layer of the column's type, which is sure unless values of all types are let in. */
+function firstLayer(column: ExportColumn | undefined): Pick<ShapefileLayer, 'kind' | 'hasZ'> & { isSure: boolean } {
+  if (!column) return { kind: 'none', hasZ: false, isSure: true }
+  const { geometryType = 'Geometry', hasZ = false } = column
+  return { kind: emptyKind(geometryType.toLowerCase()), hasZ, isSure: geometryType !== 'Geometry' }
+}
+
 /** The layer of an answer without rows. */
 const emptyKind = (type: string): ShapefileLayer['kind'] =>
   type === 'multipoint'
@@ -90,11 +99,23 @@ const suffixOf = ({ kind, hasZ }: Pick<ShapefileLayer, 'kind' | 'hasZ'>): string
 const wgs84 =
   'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]'
 
-function entriesOf(layers: readonly ShapefileLayer[], { name, srid, wkt }: ExportOrder): ZipEntry[] {
+function entriesOf(layers: readonly ShapefileLayer[], order: ExportOrder): ZipEntry[] {
+  const { name, srid, wkt } = order
   const base = name.replaceAll(/[^\p{L}\p{N}_-]+/gu, '_').slice(0, 60) || 'rows'
   const prj = srid === 4326 ? wgs84 : (wkt ?? '')
   const files = layers.flatMap((layer) => layer.entries(layers.length === 1 ? base : `${base}_${suffixOf(layer)}`, prj))
-  return [...files, { name: 'fields.txt', pieces: () => [Buffer.from(changesOf(layers))] }]
+  return [
+    ...files,
+    { name: 'fields.txt', pieces: () => [Buffer.from(changesOf(layers))] },
+    { name: noteFile, pieces: () => [Buffer.from(noteOf(layers, order))] },
+  ]
+}
+
+function noteOf(layers: readonly ShapefileLayer[], order: ExportOrder): string {
+  const note = tableNote(order)
+  const fields = new Map(layers[0]?.fields.map(({ name, column }) => [column.name, name]))
+  const columns = note.columns.map((column) => ({ ...column, field: fields.get(column.name) ?? column.name }))
+  return JSON.stringify({ ...note, columns })
 }
 
 /** Which field has which attribute, and how many of its texts were cut. */
