@@ -106,7 +106,8 @@ test('columns get names that work, and remember their own', async () => {
     '__proto__',
   ]
   const properties = Object.fromEntries(
-    names.map((name, index) => [name, index]).filter(([name]) => name !== '__proto__'),
+    // A fid of integers would be the key.
+    names.map((name, index) => [name, name === 'fid' ? 'a' : index]).filter(([name]) => name !== '__proto__'),
   )
   const feature = { type: 'Feature', properties, geometry: { type: 'Point', coordinates: [1, 2] } }
   const done = await uploads.upload({ name: 'a.geojson', bytes: JSON.stringify(feature) })

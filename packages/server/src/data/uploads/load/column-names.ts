@@ -31,11 +31,11 @@ export function freeName(name: string, isTaken: (candidate: string) => boolean, 
   return candidate
 }
 
-/** Keeps letters and digits of any script; everything between them becomes `_`. */
+/** Keeps letters and digits of any script; everything between them becomes `_`. A clean name stays as it is. */
 export function cleanName(original: string): string {
-  return original
-    .toWellFormed()
-    .normalize('NFC')
+  const name = original.toWellFormed().normalize('NFC')
+  if (/^[\p{L}\p{M}\p{N}_]+$/u.test(name)) return name
+  return name
     .replaceAll(/[^\p{L}\p{M}\p{N}_]+/gu, '_')
     .replaceAll(/^_+(?=[^_])|(?<=[^_])_+$/g, (edge) => (original.startsWith('_') && edge === '_' ? edge : ''))
 }
