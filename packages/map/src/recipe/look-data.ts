@@ -51,8 +51,9 @@ function statisticsOf(attribute: string, features: FeatureCollection['features']
   if (given.length === 0) throw new Error(`No feature has a property "${attribute}".`)
   const type = typeOfValues(given)
   const sorted = type === 'string' || type === 'boolean' ? [] : orderedValues(given)
-  const counts = Map.groupBy(given.filter(isPlain), (value) => value)
-  const frequent = [...counts].map(([value, same]) => ({ value, count: same.length }))
+  const counts = new Map<string | number | boolean, number>()
+  for (const value of given.filter(isPlain)) counts.set(value, (counts.get(value) ?? 0) + 1)
+  const frequent = [...counts].map(([value, count]) => ({ value, count }))
   const shown = frequent.toSorted((a, b) => b.count - a.count).slice(0, maxFrequent)
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? ''
   return {
