@@ -8,10 +8,17 @@ import { type Bench, openBench } from './bench.ts'
 import type { Outcome, Part } from './part.ts'
 import { parts } from './parts.ts'
 import { type PeerName, peers } from './peers.ts'
-import { writePlots } from './plots.ts'
 import { isOnPath } from './processes.ts'
-import { comparisonText, linesOf, reportText } from './report.ts'
-import { currentCommit, describeMachine, lastResultsFile, type Results, readResults, saveResults } from './results.ts'
+import { writePlots } from './report/plots.ts'
+import { comparisonText, linesOf, reportText } from './report/report.ts'
+import {
+  currentCommit,
+  describeMachine,
+  lastResultsFile,
+  type Results,
+  readResults,
+  saveResults,
+} from './report/results.ts'
 import { runCase } from './run-case.ts'
 import { median } from './statistics.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Case } from './part.ts'
-import { growthPlot, powersAround, ratioPlot } from './plot.ts'
-import { comparisonText, linesOf } from './report.ts'
-import type { Results } from './results.ts'
+import { growthPlot, powersAround, ratioPlot } from './report/plot.ts'
+import { comparisonText, linesOf } from './report/report.ts'
+import type { Results } from './report/results.ts'
 import { runCase } from './run-case.ts'
 import { changeOf, median, percentile, ratiosOf } from './statistics.ts'
 

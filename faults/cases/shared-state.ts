@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { connectWorker } from '../../packages/server/testing/agent-worker.ts'
-import { httpSink } from '../../packages/server/testing/http-sink.ts'
+import { httpSink } from '../../packages/server/testing/peers/http-sink.ts'
 import type { FaultContext } from '../context.ts'
 import { expect, type Fault, type Measurements } from '../fault.ts'
 import { call } from '../http.ts'

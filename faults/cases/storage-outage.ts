@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ProxyMode } from '../../packages/server/testing/faulty-proxy.ts'
-import { s3Storage } from '../../packages/server/testing/s3-storage.ts'
+import type { ProxyMode } from '../../packages/server/testing/peers/faulty-proxy.ts'
+import { s3Storage } from '../../packages/server/testing/peers/s3-storage.ts'
 import { pick, type Random } from '../../packages/server/testing/uploads/random.ts'
 import type { FaultContext } from '../context.ts'
 import { expect, type Fault, type Measurements } from '../fault.ts'

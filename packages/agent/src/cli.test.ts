@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { run } from './cli.ts'
-import { UsageError } from './setting.ts'
+import { UsageError } from './settings/setting.ts'
 
 const env = { GRATICULE_URL: 'http://127.0.0.1:9', GRATICULE_API_KEY: 'k' }
 

@@ -1,6 +1,6 @@
 import { NotServed, run } from './cli.ts'
 import { ConnectionRefused } from './errors.ts'
-import { UsageError } from './setting.ts'
+import { UsageError } from './settings/setting.ts'
 
 const exitCodes = { stopped: 0, notServed: 1, usage: 2 }
 

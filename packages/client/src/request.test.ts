@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { afterEach, describe, test } from 'node:test'
-import { type HttpSink, httpSink } from '../../server/testing/http-sink.ts'
+import { type HttpSink, httpSink } from '../../server/testing/peers/http-sink.ts'
 import { ApiError, type Client, type ClientOptions, createClient } from './client.ts'
 
 type Answer = Awaited<ReturnType<NonNullable<Parameters<typeof httpSink>[0]>>>

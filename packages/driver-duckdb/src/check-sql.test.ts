@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { patientMs, rowsOf, type TestFolder, testDriver, testFolder } from '../testing/folder.ts'
-import { allowedFunctions } from './child/allowed-functions.ts'
-import { systemName } from './child/syntax-tree.ts'
+import { allowedFunctions } from './child/sql/allowed-functions.ts'
+import { systemName } from './child/sql/syntax-tree.ts'
 import type { DuckdbDatabase } from './create-duckdb.ts'
 
 const options = { timeoutMs: patientMs }

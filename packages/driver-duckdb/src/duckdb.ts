@@ -23,4 +23,5 @@ export type {
   GeometryFact,
   RefusedFile,
   Tables,
+  WrittenFile,
 } from './messages.ts'

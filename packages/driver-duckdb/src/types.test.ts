@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { patientMs, testDriver, testFolder } from '../testing/folder.ts'
-import { doubleText, floatText } from './child/number-text.ts'
+import { doubleText, floatText } from './child/rows/number-text.ts'
 
 /** SQL → attribute type, name of the type, canonical text. */
 const values: readonly (readonly [sql: string, type: string, dbType: string, text: string | null])[] = [

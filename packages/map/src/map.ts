@@ -1,11 +1,15 @@
 // biome-ignore-all lint/performance/noBarrelFile: the entry of the package
-export { DataSource } from './data-source.ts'
+
+export type { Legend, LegendOptions } from './controls/legend.ts'
+export type { PlaceSearch, PlaceSearchOptions } from './controls/place-search.ts'
+export type { TimeControl, TimeControlOptions } from './controls/time-control.ts'
 export type { LayersOption, SourceLayer } from './default-layers.ts'
-export type { Field, FieldsContent } from './fields.ts'
-export { GraticuleMap, type GraticuleMapEvents, type GraticuleMapOptions } from './graticule-map.ts'
-export type { Legend, LegendOptions } from './legend.ts'
-export type { ColorBy, Heat, SizeBy } from './look.ts'
-export type { MapClient } from './map-client.ts'
+export { GraticuleMap } from './graticule-map.ts'
+export type { Cells, ColorBy, Heat, SizeBy } from './look.ts'
+export type { FoundPlace, MapClient } from './map-client.ts'
+export type { GraticuleMapEvents } from './map-events.ts'
+export type { GraticuleMapOptions } from './map-options.ts'
+export type { Field, FieldsContent } from './popups/fields.ts'
 export {
   type ClickedFeature,
   html,
@@ -13,11 +17,12 @@ export {
   type PopupContext,
   type PopupDescription,
   type PopupFunction,
-} from './popups.ts'
+} from './popups/popups.ts'
 export type { FeatureId, Properties, SelectedFeature } from './selection.ts'
-export type { DataSourceEvents } from './source-events.ts'
-export type { SourceFilter } from './source-filter.ts'
-export type { DataSourceOptions, SelectionMode } from './source-options.ts'
-export type { FeatureEvent } from './source-pointer.ts'
+export { DataSource } from './source/data-source.ts'
+export type { DataSourceEvents } from './source/source-events.ts'
+export type { SourceFilter } from './source/source-filter.ts'
+export type { DataSourceOptions, SelectionMode } from './source/source-options.ts'
+export type { FeatureEvent } from './source/source-pointer.ts'
 export { createState, type State, type Store, stateOfObject, stateOfStore } from './state.ts'
 export type { Theme } from './theme.ts'

@@ -3,7 +3,7 @@
  * application state. Ids are compared as text, as MapLibre's feature state does.
  */
 
-import type { DataSourceOptions, SelectionMode } from './source-options.ts'
+import type { DataSourceOptions, SelectionMode } from './source/source-options.ts'
 import type { State } from './state.ts'
 
 export type FeatureId = string | number

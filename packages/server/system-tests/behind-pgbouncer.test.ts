@@ -8,8 +8,8 @@ import { raw } from '../src/kernel/db/sql.ts'
 import { until } from '../testing/agent-world.ts'
 import { runCommandLine } from '../testing/command-line.ts'
 import { type TestDatabase, testDatabase } from '../testing/database.ts'
-import { startPgBouncer } from '../testing/pgbouncer.ts'
-import { startReplica } from '../testing/replica-process.ts'
+import { startPgBouncer } from '../testing/peers/pgbouncer.ts'
+import { startReplica } from '../testing/processes/replica-process.ts'
 
 // One database is enough: PgBouncer stands before PostgreSQL.
 

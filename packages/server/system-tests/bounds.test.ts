@@ -7,7 +7,7 @@ import { openApiDocument } from '../src/boot/documents/openapi-document.ts'
 import { apiDocument } from '../src/data/ogc/api-document.ts'
 import { operations } from '../src/operations.ts'
 import { driverNames, driverOf } from '../src/tenants/contactpoints/drivers.ts'
-import { type JsonSchema, unboundedParts } from '../testing/unbounded-schemas.ts'
+import { type JsonSchema, unboundedParts } from '../testing/hostile/unbounded-schemas.ts'
 
 /** Without the symbols of the schema library. */
 const plain = (schema: unknown): JsonSchema => JSON.parse(JSON.stringify(schema))

@@ -8,8 +8,8 @@ import { promisify } from 'node:util'
 import { connectPlatform } from '../src/kernel/db/connect-platform.ts'
 import { readPlatformServer } from '../src/kernel/libpq/platform-server.ts'
 import { runCommandLine, startServer } from '../testing/command-line.ts'
-import { demandWork } from '../testing/demand-work.ts'
-import { type ScramCluster, startScramCluster } from '../testing/scram-cluster.ts'
+import { type ScramCluster, startScramCluster } from '../testing/peers/scram-cluster.ts'
+import { demandWork } from '../testing/processes/demand-work.ts'
 
 // DATABASE_URL in the forms that libpq reads, against psql and a server on a real socket.
 

@@ -5,8 +5,8 @@ import type { DeclaredOperation } from '../src/api/http/operation.ts'
 import { sql } from '../src/kernel/db/sql.ts'
 import { connectWorker, type TestWorker } from '../testing/agent-worker.ts'
 import type { Reply, Tenant, TestApp } from '../testing/harness.ts'
-import { type HttpSink, httpSink } from '../testing/http-sink.ts'
 import { inParallel } from '../testing/in-parallel.ts'
+import { type HttpSink, httpSink } from '../testing/peers/http-sink.ts'
 import { type UploadApp, uploadApp } from '../testing/uploads.ts'
 
 // Records are deleted while requests and background work use them. Whatever comes first wins; nothing is a 5xx.

@@ -7,9 +7,9 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { mainFile, unoptimized } from '../testing/command-line.ts'
-import { demandWork } from '../testing/demand-work.ts'
 import { type Block, readDocPage } from '../testing/doc-page.ts'
-import { type ScramCluster, startScramCluster } from '../testing/scram-cluster.ts'
+import { type ScramCluster, startScramCluster } from '../testing/peers/scram-cluster.ts'
+import { demandWork } from '../testing/processes/demand-work.ts'
 
 // The first lines of docs/deploy.md, copied as a reader copies them, on a fresh cluster whose every login needs a password.
 

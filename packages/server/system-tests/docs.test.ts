@@ -10,8 +10,8 @@ import { after, before, describe, test } from 'node:test'
 import { type CommandEnvironment, mainFile, runCommandLine, startServer } from '../testing/command-line.ts'
 import { type TestDatabase, testDatabase } from '../testing/database.ts'
 import { type Block, readDocPage } from '../testing/doc-page.ts'
-import { forwardDatabase } from '../testing/forwarded-database.ts'
-import { type HttpSink, httpSink } from '../testing/http-sink.ts'
+import { forwardDatabase } from '../testing/peers/forwarded-database.ts'
+import { type HttpSink, httpSink } from '../testing/peers/http-sink.ts'
 
 // One database is enough: the commands see only the API, and those that need a server of PostgreSQL find one.
 

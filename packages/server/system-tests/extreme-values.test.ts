@@ -6,7 +6,7 @@ import type { DeclaredOperation } from '../src/api/http/operation.ts'
 import { sql } from '../src/kernel/db/sql.ts'
 import { operations } from '../src/operations.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
-import { uploadRecord } from '../testing/upload-record.ts'
+import { uploadRecord } from '../testing/uploads/upload-record.ts'
 
 // Every field of every body gets values at and beyond the limits of PostgreSQL: a new resource needs no line here.
 

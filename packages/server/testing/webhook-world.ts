@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { tellChanges } from '../src/data/webhooks/tell-changes.ts'
 import { claimWebhook } from '../src/data/webhooks/webhook-rows.ts'
 import { changeWorld } from './change-world.ts'
-import { httpSink } from './http-sink.ts'
+import { httpSink } from './peers/http-sink.ts'
 import { until } from './until.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever was sent

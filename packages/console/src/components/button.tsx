@@ -3,7 +3,7 @@ import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactElement, ReactNod
 import classes from './button.module.css'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icons.ts'
-import { Tooltip } from './tooltip.tsx'
+import { Tooltip } from './popup/tooltip.tsx'
 
 export type ButtonVariant = 'plain' | 'primary' | 'danger' | 'ghost'
 

@@ -7,7 +7,7 @@ import { createContext, type ReactElement, type ReactNode, use, useCallback, use
 import { Button } from './button.tsx'
 import { ErrorNote } from './error-note.tsx'
 import { Field } from './field.tsx'
-import classes from './popup.module.css'
+import classes from './popup/popup.module.css'
 
 export interface Question {
   title: string

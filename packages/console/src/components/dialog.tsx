@@ -2,7 +2,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { type ReactElement, type ReactNode, useRef } from 'react'
 import { IconButton } from './button.tsx'
-import classes from './popup.module.css'
+import classes from './popup/popup.module.css'
 
 export interface DialogProps {
   isOpen: boolean

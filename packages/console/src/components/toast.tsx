@@ -3,7 +3,7 @@ import { Toast as Base } from '@base-ui/react/toast'
 import type { ReactElement, ReactNode } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { faultOf } from './error-note.tsx'
-import classes from './popup.module.css'
+import classes from './popup/popup.module.css'
 
 export interface ToastMessage {
   title: string

@@ -1,7 +1,7 @@
 /** Says whether the page follows changes, and explains it on hover, focus or touch. */
 import type { ChangeStreamState } from '@graticule/client'
 import type { ReactElement } from 'react'
-import { Popover } from '../components/popover.tsx'
+import { Popover } from '../components/popup/popover.tsx'
 import classes from './live.module.css'
 
 const signs: Record<ChangeStreamState['kind'], { word: string; text: string }> = {

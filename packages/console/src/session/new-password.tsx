@@ -1,7 +1,7 @@
 /** A new password, typed twice. */
 import type { ReactElement } from 'react'
+import { useFaults } from '../components/faults/use-faults.ts'
 import { TextField } from '../components/field.tsx'
-import { useFaults } from '../components/use-faults.ts'
 
 export interface NewPasswordValue {
   password: string

@@ -2,7 +2,7 @@
 import type { ReactElement } from 'react'
 import { Icon } from '../components/icon.tsx'
 import type { IconName } from '../components/icons.ts'
-import { Menu } from '../components/menu.tsx'
+import { Menu } from '../components/popup/menu.tsx'
 import { useSession } from '../session/session.tsx'
 import { signOut } from '../session/session-store.ts'
 import { chooseTheme, type ThemeChoice, themes, useThemeChoice } from '../theme.ts'

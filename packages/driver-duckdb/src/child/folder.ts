@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DuckdbFault } from '../fault.ts'
 import { formatOf } from '../file-format.ts'
 import type { FileFormat, RefusedFile } from '../messages.ts'
-import { systemName } from './syntax-tree.ts'
+import { systemName } from './sql/syntax-tree.ts'
 
 /** The files of a folder that can be tables, with names for them. Only what lies in the folder itself, and no links. */
 export type FolderFile = {

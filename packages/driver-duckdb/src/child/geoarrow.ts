@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { rowsOf } from './rows.ts'
-import { quotedName, quotedText } from './sql-text.ts'
+import { rowsOf } from './rows/rows.ts'
+import { quotedName, quotedText } from './sql/sql-text.ts'
 
 /** GeoArrow's native encodings of GeoParquet 1.1: nested lists of {x, y}, which DuckDB takes for plain data. */
 

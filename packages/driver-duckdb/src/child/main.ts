@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { batchWindow, type DatabaseAddress, type Reply, type Request, type Task } from '../messages.ts'
 import type { ChildSettings } from '../spawn-child.ts'
-import { createSqlChecker } from './check-sql.ts'
 import { createDatabases } from './database.ts'
 import { faultOf, isFatal } from './engine-error.ts'
 import { createFactsCache } from './file-facts.ts'
 import { createInstance, createInstanceMaker } from './instance.ts'
+import { createSqlChecker } from './sql/check-sql.ts'
 import { type Job, runTask } from './tasks.ts'
 
 // Reads the files of one tenant for the server and ends with it. It knows no secret and no other tenant.

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { type FolderFile, geojsonReason } from './folder.ts'
-import { rowsOf } from './rows.ts'
-import { quotedText } from './sql-text.ts'
+import { rowsOf } from './rows/rows.ts'
+import { quotedText } from './sql/sql-text.ts'
 import { columnsOf, type FileFacts, UnusableFile } from './table-facts.ts'
 
 /** CSV and JSON: the types are guessed once and then written into the view, so that a query does not guess again. */

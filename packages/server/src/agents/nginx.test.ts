@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agentWorld, until } from '../../testing/agent-world.ts'
 import { openStream } from '../../testing/event-client.ts'
-import { startNginx } from '../../testing/nginx.ts'
+import { startNginx } from '../../testing/peers/nginx.ts'
 
 // One database is enough: what nginx passes on does not say where it was stored.
 

@@ -7,8 +7,8 @@ import { after, before, describe, test } from 'node:test'
 import { until } from '../../testing/agent-world.ts'
 import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import { openStream } from '../../testing/event-client.ts'
-import { startNats } from '../../testing/nats.ts'
-import { type ReplicaProcess, startReplica } from '../../testing/replica-process.ts'
+import { startNats } from '../../testing/peers/nats.ts'
+import { type ReplicaProcess, startReplica } from '../../testing/processes/replica-process.ts'
 
 // One database is enough: several processes cannot share the embedded one.
 

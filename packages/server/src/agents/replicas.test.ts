@@ -5,8 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { until } from '../../testing/agent-world.ts'
 import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import { openStream } from '../../testing/event-client.ts'
-import { startNats } from '../../testing/nats.ts'
-import { type ReplicaProcess, startReplica, startWorkerProcess } from '../../testing/replica-process.ts'
+import { startNats } from '../../testing/peers/nats.ts'
+import { type ReplicaProcess, startReplica, startWorkerProcess } from '../../testing/processes/replica-process.ts'
 
 // One database is enough: several processes cannot share the embedded one.
 

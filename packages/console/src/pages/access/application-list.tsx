@@ -6,16 +6,16 @@ import type { ReactElement } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
 import { useConfirm } from '../../components/confirm.tsx'
 import { Copyable } from '../../components/copyable.tsx'
-import { Menu } from '../../components/menu.tsx'
 import { Tag } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
+import { Menu } from '../../components/popup/menu.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { formatDate, formatRelative } from '../../format.ts'
 import { queryKeys } from '../../query-keys.ts'
 import { useRefusal, useSession } from '../../session/session.tsx'
 import { chooseApplication } from '../../session/session-store.ts'
 import classes from './access.module.css'
-import { Cell } from './key-list.tsx'
+import { Cell } from './keys/key-list.tsx'
 
 interface ApplicationListProps {
   applications: readonly Application[]

@@ -1,6 +1,6 @@
 /** The item of a record's menu that leads to its activity. */
 import { useNavigate } from '@tanstack/react-router'
-import type { MenuItem } from '../../components/menu.tsx'
+import type { MenuItem } from '../../components/popup/menu.tsx'
 import { useRefusal, useSession } from '../../session/session.tsx'
 import type { ActivitySearch } from './activity-search.ts'
 

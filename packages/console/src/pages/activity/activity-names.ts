@@ -4,7 +4,7 @@ import { useQueries } from '@tanstack/react-query'
 import type { AclClass } from '../../../../server/src/api/access/grants.ts'
 import { useApplicationNames } from '../../session/application-names.ts'
 import { useMay, useSession } from '../../session/session.tsx'
-import { useKeys } from '../access/keys.ts'
+import { useKeys } from '../access/keys/keys.ts'
 
 interface NamedRow {
   id: string

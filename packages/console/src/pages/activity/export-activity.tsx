@@ -1,7 +1,7 @@
 /** Saves all entries that the filter lets through as a file. */
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
-import { Menu } from '../../components/menu.tsx'
+import { Menu } from '../../components/popup/menu.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { formatBytes } from '../../format.ts'
 import { useIsPhone } from '../../media.ts'

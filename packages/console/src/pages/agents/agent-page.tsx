@@ -11,9 +11,9 @@ import { agentName } from './agent-types.ts'
 import classes from './agents.module.css'
 import { ConnectTab } from './connect-tab.tsx'
 import { HistoryTab } from './history-tab.tsx'
-import { Playground } from './playground.tsx'
+import { Playground } from './playground/playground.tsx'
+import { useConversation } from './playground/use-conversation.ts'
 import { SettingsTab } from './settings-tab.tsx'
-import { useConversation } from './use-conversation.ts'
 import { WorkersTab } from './workers-tab.tsx'
 
 const tabs = [

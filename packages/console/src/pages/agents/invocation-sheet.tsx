@@ -10,7 +10,7 @@ import { formatBytes, formatDate, formatMs } from '../../format.ts'
 import { useMay } from '../../session/session.tsx'
 import classes from './agents.module.css'
 import { invocationDots, usageText } from './invocation-labels.ts'
-import { advice } from './turn.ts'
+import { advice } from './playground/turn.ts'
 
 interface InvocationSheetProps {
   agent: Agent

@@ -1,10 +1,10 @@
 /** The dialog that binds a dataset to a webhook, or changes how it is bound. */
 import type { ContactPoint } from '@graticule/client'
 import { type ReactElement, useState } from 'react'
+import { useFaults } from '../../components/faults/use-faults.ts'
 import { Checkbox, Select, TextArea, TextField } from '../../components/field.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { useToast } from '../../components/toast.tsx'
-import { useFaults } from '../../components/use-faults.ts'
 import { useMay } from '../../session/session.tsx'
 import {
   type Binding,

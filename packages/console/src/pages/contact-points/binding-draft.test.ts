@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { faultsOf } from '../../components/faults.ts'
+import { faultsOf } from '../../components/faults/faults.ts'
 import { type Binding, describeBinding, draftOfBinding, faultsOfBinding, readDraft } from './binding-draft.ts'
 
 const binding: Binding = {

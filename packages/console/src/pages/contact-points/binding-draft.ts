@@ -1,6 +1,6 @@
 /** A binding of a dataset's changes to a webhook as a form holds it, its checks, and how it reads in words. */
 import type { ChangeBindings, ChangeBindingsUpdate, JsonObject } from '@graticule/client'
-import type { Faults } from '../../components/faults.ts'
+import type { Faults } from '../../components/faults/faults.ts'
 import { formatNumber } from '../../format.ts'
 
 export type Binding = ChangeBindings['bindings'][number]

@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
-import { Menu } from '../../components/menu.tsx'
+import { Menu } from '../../components/popup/menu.tsx'
 import { useRefusal } from '../../session/session.tsx'
 import { openUploadDialog } from '../../uploads/upload-dialog-store.ts'
 import { useUploadRefusal } from '../../uploads/use-upload-refusal.ts'

@@ -7,8 +7,8 @@ import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { tenantSchema } from '../../../../server/src/data/databases/tenant-schema.ts'
 import { ident, sql } from '../../../../server/src/kernel/db/sql.ts'
-import { forwardDatabase } from '../../../../server/testing/forwarded-database.ts'
-import { s3Server } from '../../../../server/testing/s3-server.ts'
+import { forwardDatabase } from '../../../../server/testing/peers/forwarded-database.ts'
+import { s3Server } from '../../../../server/testing/peers/s3-server.ts'
 import { accessibilityFaults, type ConsolePage, screenshots, setStage } from '../../../testing/stage.ts'
 
 const stage = setStage()

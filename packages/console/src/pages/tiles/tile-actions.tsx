@@ -2,7 +2,7 @@
 import type { TileSource } from '@graticule/client'
 import type { ReactElement } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
-import { Menu } from '../../components/menu.tsx'
+import { Menu } from '../../components/popup/menu.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useRefusal } from '../../session/session.tsx'
 import { useActivityItem } from '../activity/activity-item.ts'

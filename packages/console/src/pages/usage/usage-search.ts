@@ -1,5 +1,5 @@
 /** The search parameters of the usage page: the time that charts show, and the order of applications. */
-import type { Sort } from '../../components/sort-header.tsx'
+import type { Sort } from '../../components/records/sort-header.tsx'
 
 /** Days, or months, up to today. */
 export const spans = { week: 7, month: 30, quarter: 90, year: 12 } as const

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { testDatabase } from '../../../testing/database.ts'
 import { openStream } from '../../../testing/event-client.ts'
-import { startReplica, startWorkerProcess } from '../../../testing/replica-process.ts'
+import { startReplica, startWorkerProcess } from '../../../testing/processes/replica-process.ts'
 import { until } from '../../../testing/until.ts'
 
 // One database is enough: several processes cannot share the embedded one.

@@ -5,6 +5,7 @@ import type { PlatformServer } from '../../kernel/libpq/platform-server.ts'
 import { type Config, loadConfig } from '../../kernel/settings/config.ts'
 import { countWorkers } from '../cluster/count-workers.ts'
 import type { AskServer, Check, CheckContext, Database } from './check.ts'
+import { baseMapCheck } from './checks/base-map.ts'
 import { databaseChecks } from './checks/database.ts'
 import { duckdbChecks } from './checks/duckdb.ts'
 import { embeddedChecks } from './checks/embedded.ts'
@@ -31,6 +32,7 @@ const checks: readonly Check[] = [
   ...publicKeyChecks,
   ...storageChecks,
   ...serviceChecks,
+  baseMapCheck,
   ...machineChecks,
   ...duckdbChecks,
 ]

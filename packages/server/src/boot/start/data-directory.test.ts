@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { testDatabase } from '../../../testing/database.ts'
 import { makeDatabaseDirectory } from '../../../testing/database-directory.ts'
-import { startReplica } from '../../../testing/replica-process.ts'
+import { startReplica } from '../../../testing/processes/replica-process.ts'
 import { closeToOthers } from './data-directory.ts'
 
 let parent: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type ExternalServer, startExternalServer } from '../../../testing/external-server.ts'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
+import { type ExternalServer, startExternalServer } from '../../../testing/peers/external-server.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import { createColumnRefresh } from '../datasets/column-refresh.ts'
 import { findDataset } from '../datasets/find-dataset.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type ExternalServer, startExternalServer } from '../../../testing/external-server.ts'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
-import { walkPages } from '../../../testing/page-walk.ts'
+import { type ExternalServer, startExternalServer } from '../../../testing/peers/external-server.ts'
+import { walkPages } from '../../../testing/requests/page-walk.ts'
 import { raw } from '../../kernel/db/sql.ts'
 
 // One database is enough: the tables are in an external PostgreSQL, whose extensions the embedded one lacks.

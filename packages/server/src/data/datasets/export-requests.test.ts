@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type ExportApp, exportApp, gdalFeatures } from '../../../testing/exports.ts'
+import { type ExportApp, exportApp, gdalFeatures } from '../../../testing/exports/exports.ts'
 import { until } from '../../../testing/until.ts'
 
 /** Small, so that a few rows exceed it, and large enough for an empty GeoPackage. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { forwardDatabase } from '../../../testing/forwarded-database.ts'
 import { type Reply, type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
-import { linkOf, walkPages } from '../../../testing/page-walk.ts'
+import { forwardDatabase } from '../../../testing/peers/forwarded-database.ts'
+import { linkOf, walkPages } from '../../../testing/requests/page-walk.ts'
 
 // One database is enough: the same PostgreSQL compares and writes what a cursor holds; keyset-page.test.ts walks both.
 

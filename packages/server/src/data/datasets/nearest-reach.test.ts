@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Reply, type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
-import { cursorOf } from '../../../testing/page-walk.ts'
+import { cursorOf } from '../../../testing/requests/page-walk.ts'
 
 // The embedded database is slower, and ends a query after 20 s on a busy machine.
 const rowCount = process.env.TEST_DATABASE_URL ? 40_000 : 2_000

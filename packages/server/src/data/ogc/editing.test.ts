@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { forwardDatabase } from '../../../testing/forwarded-database.ts'
 import { type OgcReply, type OgcWorld, ogcWorld } from '../../../testing/ogc-world.ts'
+import { forwardDatabase } from '../../../testing/peers/forwarded-database.ts'
 import { ident, sql } from '../../kernel/db/sql.ts'
 
 let world: OgcWorld

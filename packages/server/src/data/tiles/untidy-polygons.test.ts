@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { type Ring, type UntidyShape, untidyShapes } from '../../../testing/hostile/untidy-shapes.ts'
 import { featuresOf, type TileApp, tileApp } from '../../../testing/tiles.ts'
-import { type Ring, type UntidyShape, untidyShapes } from '../../../testing/untidy-shapes.ts'
 import { raw } from '../../kernel/db/sql.ts'
 import type { Tile } from './mvt/projection.ts'
 

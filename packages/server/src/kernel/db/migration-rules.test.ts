@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { definedNames, definesFunctions, faultOfMigration } from '../../../testing/migration-rules.ts'
 import { lastReleaseSql } from '../../../testing/upgrades/last-release.ts'
+import { definedNames, definesFunctions, faultOfMigration } from '../../../testing/upgrades/migration-rules.ts'
 
 /** What the last release had: its migrations are as they are. Raise both with each release, and keep its server: npm run pack-release. */
 const lastRelease = { version: '0.1.0', migration: 23 }

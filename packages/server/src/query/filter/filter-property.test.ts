@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { testDatabase } from '../../../testing/database.ts'
-import { anyFilter, anyRow, attributes, columnTypes, queryStringForm } from '../../../testing/filter-arbitrary.ts'
+import {
+  anyFilter,
+  anyRow,
+  attributes,
+  columnTypes,
+  queryStringForm,
+} from '../../../testing/requests/filter-arbitrary.ts'
 import type { Db, Queryable } from '../../kernel/db/db.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { Attribute } from '../values/attribute.ts'

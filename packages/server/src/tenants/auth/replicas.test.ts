@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { type TestDatabase, testDatabase } from '../../../testing/database.ts'
-import { type ReplicaProcess, startReplica } from '../../../testing/replica-process.ts'
+import { type ReplicaProcess, startReplica } from '../../../testing/processes/replica-process.ts'
 
 // One database is enough: several processes cannot share the embedded one.
 

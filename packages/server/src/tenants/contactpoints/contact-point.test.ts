@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
-import { type HttpSink, httpSink } from '../../../testing/http-sink.ts'
-import { type SmtpSink, smtpSink } from '../../../testing/smtp-sink.ts'
+import { type HttpSink, httpSink } from '../../../testing/peers/http-sink.ts'
+import { type SmtpSink, smtpSink } from '../../../testing/peers/smtp-sink.ts'
 import { until } from '../../../testing/until.ts'
 import { sql } from '../../kernel/db/sql.ts'
 

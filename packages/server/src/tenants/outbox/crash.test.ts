@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
 import { testDatabase } from '../../../testing/database.ts'
 import { makeDatabaseDirectory } from '../../../testing/database-directory.ts'
-import { httpSink } from '../../../testing/http-sink.ts'
-import { type ReplicaProcess, startReplica } from '../../../testing/replica-process.ts'
-import { smtpSink } from '../../../testing/smtp-sink.ts'
+import { httpSink } from '../../../testing/peers/http-sink.ts'
+import { smtpSink } from '../../../testing/peers/smtp-sink.ts'
+import { type ReplicaProcess, startReplica } from '../../../testing/processes/replica-process.ts'
 import { until } from '../../../testing/until.ts'
 
 const master = randomUUID()

@@ -1,7 +1,7 @@
 /** The columns of a new table. */
 import type { ReactElement } from 'react'
 import { Button, IconButton } from '../../../components/button.tsx'
-import type { Faults } from '../../../components/faults.ts'
+import type { Faults } from '../../../components/faults/faults.ts'
 import { Checkbox } from '../../../components/field.tsx'
 import { type ColumnDraft, kindOf } from '../../dataset/edit/column-draft.ts'
 import { ColumnFields } from '../../dataset/edit/column-fields.tsx'

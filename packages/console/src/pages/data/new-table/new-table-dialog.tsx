@@ -1,10 +1,10 @@
 /** The dialog that makes a table with its columns, and its dataset. Errors are shown at their fields. */
 import { ApiError } from '@graticule/client'
 import { type ReactElement, useState } from 'react'
-import type { Faults } from '../../../components/faults.ts'
+import type { Faults } from '../../../components/faults/faults.ts'
+import { useFaults } from '../../../components/faults/use-faults.ts'
 import { TextField } from '../../../components/field.tsx'
 import { FormDialog } from '../../../components/form-dialog.tsx'
-import { useFaults } from '../../../components/use-faults.ts'
 import { ColumnList } from './column-list.tsx'
 import { emptyTable, missingOf, sourceOf, type TableDraft } from './table-draft.ts'
 import { useMakeTable } from './use-make-table.ts'

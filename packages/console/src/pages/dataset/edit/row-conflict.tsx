@@ -1,7 +1,7 @@
 /** An edit conflict of a row: what differs, and the choice between the two states. */
 import type { ReactElement } from 'react'
-import { type Difference, EditConflict } from '../../../components/edit-conflict.tsx'
 import { Note } from '../../../components/note.tsx'
+import { type Difference, EditConflict } from '../../../components/records/edit-conflict.tsx'
 import type { DatasetAttribute } from '../dataset.ts'
 import { type CellDraft, isNull } from './cell-draft.ts'
 import { changedColumns, type RowDraft, rowDraft } from './row-draft.ts'

@@ -4,7 +4,7 @@ import type { DatasetAttribute } from '../dataset.ts'
 import { parametersOf } from './parameters.ts'
 import { readPlan } from './plan-tree.ts'
 import { queryText, queryWords, readQuery, withLimit } from './query-text.ts'
-import { boundsOf, columnsOf, featuresOf } from './result.ts'
+import { boundsOf, columnsOf, featuresOf } from './result/result.ts'
 import { sqlDiagnostic } from './sql-fault.ts'
 
 const attribute = (name: string, type: DatasetAttribute['type'], primaryKey = false): DatasetAttribute => ({

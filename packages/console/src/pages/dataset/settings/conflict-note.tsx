@@ -1,7 +1,7 @@
 /** An edit conflict: shows both versions and lets the user choose. */
 import type { Dataset } from '@graticule/client'
 import type { ReactElement } from 'react'
-import { EditConflict } from '../../../components/edit-conflict.tsx'
+import { EditConflict } from '../../../components/records/edit-conflict.tsx'
 import { formatDate } from '../../../format.ts'
 import { differences, type SettingsDraft } from './draft.ts'
 

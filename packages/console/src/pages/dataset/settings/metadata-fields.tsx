@@ -2,7 +2,7 @@
 import { type ReactElement, useMemo, useState } from 'react'
 import { IconButton } from '../../../components/button.tsx'
 import { CodeEditor } from '../../../components/code-editor/code-editor.tsx'
-import type { Faults } from '../../../components/faults.ts'
+import type { Faults } from '../../../components/faults/faults.ts'
 import { Field } from '../../../components/field.tsx'
 import { formatBytes, formatNumber } from '../../../format.ts'
 import { metadataLimit, readMetadata, tagsOf, withKey } from './draft.ts'

@@ -2,7 +2,7 @@
 import type { ReactElement } from 'react'
 import { IconButton } from '../../../components/button.tsx'
 import { Checkbox } from '../../../components/field.tsx'
-import { Popover } from '../../../components/popover.tsx'
+import { Popover } from '../../../components/popup/popover.tsx'
 import { type ColumnTable, moveColumn } from './columns.ts'
 import classes from './table.module.css'
 

@@ -3,8 +3,8 @@ import type { ReactElement } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { formatMs, formatNumber } from '../../../format.ts'
 import { SelectedRowActions } from '../edit/row-editing.tsx'
+import type { Rows } from './rows/use-rows.ts'
 import classes from './table.module.css'
-import type { Rows } from './use-rows.ts'
 import type { SelectionAccess } from './use-selection.ts'
 
 export interface TableStatusLineProps {

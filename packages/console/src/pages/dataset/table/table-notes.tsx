@@ -7,9 +7,9 @@ import { Empty } from '../../../components/note.tsx'
 import { formatNumber } from '../../../format.ts'
 import { useRowEstimate } from '../dataset.ts'
 import { AddRowButton, FirstRowHint } from '../edit/row-editing.tsx'
-import { useFilterParts } from './filter-parts.ts'
+import { useFilterParts } from './filter/filter-parts.ts'
+import type { Rows } from './rows/use-rows.ts'
 import classes from './table.module.css'
-import type { Rows } from './use-rows.ts'
 
 interface TableNotesProps {
   rows: Rows

@@ -6,10 +6,10 @@ import { createRenewals, type Renewals } from '../../../live/renewals.ts'
 import { useChanges } from '../../../live/use-changes.ts'
 import { queryKeys } from '../../../query-keys.ts'
 import { keyOf } from '../dataset.ts'
-import { affectedPages, changeOf, mergeChanges, type TableChange } from './affected-pages.ts'
-import { movesOf, type TableQuery } from './page-query.ts'
+import { affectedPages, changeOf, mergeChanges, type TableChange } from './rows/affected-pages.ts'
+import { movesOf, type TableQuery } from './rows/page-query.ts'
+import { pageRows, type Rows } from './rows/use-rows.ts'
 import { type Row, rowId } from './selection.ts'
-import { pageRows, type Rows } from './use-rows.ts'
 
 export interface LiveTable {
   state: ChangeStreamState

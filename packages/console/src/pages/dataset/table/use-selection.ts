@@ -6,8 +6,8 @@ import { useClient } from '../../../session/session.tsx'
 import { countRows, keyOf } from '../dataset.ts'
 import { whereBefore } from '../rank.ts'
 import { bothOf, useView } from '../view.ts'
-import type { Flight } from './map-pane.tsx'
-import { orderFor, type TableQuery } from './page-query.ts'
+import type { Flight } from './map/map-pane.tsx'
+import { orderFor, type TableQuery } from './rows/page-query.ts'
 import { type Click, type Row, type RowId, rowId, select, selectRange, whereIds } from './selection.ts'
 
 export interface SelectionAccess {

@@ -7,7 +7,7 @@ import { ErrorNote } from '../../../components/error-note.tsx'
 import { Select, Slider, TextField } from '../../../components/field.tsx'
 import { useClient } from '../../../session/session.tsx'
 import { valuesQuery } from '../styles-query.ts'
-import { ColourField } from './colour-field.tsx'
+import { ColourField } from './colours/colour-field.tsx'
 import classes from './panel.module.css'
 import type { SectionProps } from './section.ts'
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, beforeEach, describe, type TestContext, test } from 'node:test'
 import { testFolder } from '../../../../../driver-duckdb/testing/folder.ts'
 import { type Tenant, type TestApp, testApp } from '../../../../testing/harness.ts'
-import { plainStream } from '../../../../testing/s3-server.ts'
+import { plainStream } from '../../../../testing/peers/s3-server.ts'
 import { createRemoteFiles, type RemoteOptions } from './remote-files.ts'
 import { httpsSource } from './remote-source.ts'
 

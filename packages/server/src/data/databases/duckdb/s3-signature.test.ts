@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signatureFault } from '../../../../testing/s3-server.ts'
+import { signatureFault } from '../../../../testing/peers/s3-server.ts'
 import { signedHeaders } from './s3-signature.ts'
 
 // The examples that Amazon publishes in "Authenticating Requests: Using the Authorization Header".

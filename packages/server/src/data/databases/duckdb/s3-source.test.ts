@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { type TestContext, test } from 'node:test'
-import { plainStream, s3Server } from '../../../../testing/s3-server.ts'
+import { plainStream, s3Server } from '../../../../testing/peers/s3-server.ts'
 import { readS3Location } from './s3-record.ts'
 import { s3Source } from './s3-source.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { breakOuts, endless } from '../../../../testing/break-outs.ts'
 import { type Reply, type Tenant, type TestApp, testApp } from '../../../../testing/harness.ts'
+import { breakOuts, endless } from '../../../../testing/hostile/break-outs.ts'
 import { inParallel } from '../../../../testing/in-parallel.ts'
 import { raw } from '../../../kernel/db/sql.ts'
 

@@ -8,7 +8,7 @@ import {
   type Changes,
   inMilliseconds,
   notFinite,
-} from '../../../../testing/compare-exports.ts'
+} from '../../../../testing/exports/compare-exports.ts'
 import {
   type ExportApp,
   type ExportedFeature,
@@ -16,7 +16,7 @@ import {
   exportApp,
   gdalFeatures,
   gdalInfo,
-} from '../../../../testing/exports.ts'
+} from '../../../../testing/exports/exports.ts'
 import { answerFormats, type FormatName, formatNames } from '../../../query/formats/answer-formats.ts'
 
 let app: ExportApp

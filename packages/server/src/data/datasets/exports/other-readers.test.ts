@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type ExportApp, type ExportedGeometry, exportApp, gdalFeatures } from '../../../../testing/exports.ts'
+import { type ExportApp, type ExportedGeometry, exportApp, gdalFeatures } from '../../../../testing/exports/exports.ts'
 
 // Files as libraries read them that are stricter than GDAL, or strict elsewhere. One database is enough: writers see cells.
 

@@ -9,8 +9,8 @@ import {
   readByDuckdb,
   readByGdal,
   startPythonReaders,
-} from '../../../../testing/export-peers.ts'
-import { type ExportApp, type ExportedGeometry, exportApp } from '../../../../testing/exports.ts'
+} from '../../../../testing/exports/export-peers.ts'
+import { type ExportApp, type ExportedGeometry, exportApp } from '../../../../testing/exports/exports.ts'
 import { answerFormats, type FormatName, formatNames } from '../../../query/formats/answer-formats.ts'
 
 // Every kind of table in every format, opened by other programs: they find the same rows, columns and bounds, and do not complain.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Reply, type Tenant, type TestApp, testApp } from '../../../../testing/harness.ts'
-import { cursorOf, linkOf, walkPages } from '../../../../testing/page-walk.ts'
+import { cursorOf, linkOf, walkPages } from '../../../../testing/requests/page-walk.ts'
 
 type Row = { id: number; pop: number | null; name: string | null }
 

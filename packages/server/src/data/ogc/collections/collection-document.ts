@@ -1,8 +1,8 @@
 // The description of a collection: title, extent, reference systems, links.
 import { setTimeout } from 'node:timers/promises'
 import type { Scope } from '../../../api/access/acl.ts'
+import { timeOf } from '../../datasets/time-setting.ts'
 import type { TileExtent } from '../../tiles/source/tile-bounds.ts'
-import { timeOf } from '../items/time.ts'
 import { addressOf, bothForms, type Link, mediaTypes, ogcRelation, ownLinks, type Root } from '../links.ts'
 import type { Form } from '../negotiate.ts'
 import type { OgcServices } from '../ogc-services.ts'

@@ -3,7 +3,7 @@
 import type { AttributeType } from '../../../query/values/attribute.ts'
 import { isScalarType } from '../../../query/values/value.ts'
 import type { AttributeDto } from '../../datasets/attribute-dto.ts'
-import { timeOf } from '../items/time.ts'
+import { timeOf } from '../../datasets/time-setting.ts'
 import { type CollectionDataset, geometryOf, keyOf } from './collections.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -2,12 +2,11 @@
 import type { Db } from '../../../kernel/db/db.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 import { invalid } from '../../../kernel/errors.ts'
-import { anyOf, type Filter } from '../../../query/filter/filter-tree.ts'
+import { anyOf, type Filter, orNull } from '../../../query/filter/filter-tree.ts'
 import { bboxOperand, geometryOperand } from '../../../query/filter/spatial-operand.ts'
 import type { Geometry } from '../../../query/geometry/geojson.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { Crs } from '../collections/crs.ts'
-import { orNull } from './time.ts'
 
 const path = 'query/bbox'
 const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { until } from '../../../../testing/until.ts'
-import { uploadRecord } from '../../../../testing/upload-record.ts'
+import { uploadRecord } from '../../../../testing/uploads/upload-record.ts'
 import { type UploadApp, uploadApp } from '../../../../testing/uploads.ts'
 import { openPostgres } from '../../../kernel/db/postgres/postgres.ts'
 import { sql } from '../../../kernel/db/sql.ts'

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
-import { s3Storage } from '../../../../testing/s3-storage.ts'
+import { s3Storage } from '../../../../testing/peers/s3-storage.ts'
 import { createS3Store, type S3Store } from './s3-store.ts'
 
 let storage: Awaited<ReturnType<typeof s3Storage>>

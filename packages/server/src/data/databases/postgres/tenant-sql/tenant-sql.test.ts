@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadModule, parseSync, scanSync } from 'libpg-query'
-import { breakOuts } from '../../../../../testing/break-outs.ts'
+import { breakOuts } from '../../../../../testing/hostile/break-outs.ts'
 import { ApiError } from '../../../../kernel/errors.ts'
 import { lexSql } from '../../../../query/execution/sql-lexer.ts'
 import { checkDepth } from './sql-depth.ts'

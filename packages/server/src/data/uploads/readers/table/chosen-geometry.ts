@@ -2,11 +2,10 @@
 
 import type { TableRules } from '../table-rules.ts'
 import { readSide, type Side, sides } from './box-columns.ts'
-import { shareOf, type TextColumns } from './columns.ts'
+import { type FoundGeometry, shareOf, type TextColumns } from './columns.ts'
 import { orderInHeading, type PairOrder, readAxisHeading } from './coordinate-headings.ts'
 import { parsePair } from './coordinate-pair.ts'
 import type { MeaningOfO } from './degrees.ts'
-import type { FoundGeometry } from './found-geometry.ts'
 import { coordinateOf, type GeometryColumns, looksLikeGeometry, ordinateOf } from './geometry-cell.ts'
 import { likelySystems, systemsFor } from './match-systems.ts'
 import { pairColumn } from './one-column.ts'

@@ -1,9 +1,8 @@
 /** Both coordinates in one column. Its name decides which comes first, then its values; where neither does, nothing is placed. */
-import { shareOf, type TextColumns } from './columns.ts'
+import { type FoundGeometry, shareOf, type TextColumns } from './columns.ts'
 import { isPairHeading, orderInHeading, type PairOrder } from './coordinate-headings.ts'
 import { isList, isTellingPair, orderInCells, parsePair } from './coordinate-pair.ts'
 import type { MeaningOfO } from './degrees.ts'
-import type { FoundGeometry } from './found-geometry.ts'
 
 /** Most cells of a column that is called so, or all of any, beyond doubt. */
 export function findOneColumn(columns: TextColumns, meaningOfO: MeaningOfO | undefined): FoundGeometry | undefined {

@@ -1,8 +1,7 @@
 /** Eastings and northings, or plain x and y, in two columns: their names and the range of their values tell whether they are any. */
 import type { Warning } from '../reader.ts'
-import { shareOf, type TextColumns } from './columns.ts'
+import { type FoundGeometry, shareOf, type TextColumns } from './columns.ts'
 import type { CoordinateSystem } from './coordinate-systems.ts'
-import type { FoundGeometry } from './found-geometry.ts'
 import { type GeometryColumns, ordinateOf } from './geometry-cell.ts'
 import { isSwappedIn, likelySystems, type SystemFit, systemsFor } from './match-systems.ts'
 import { isPlainPrefix, type PlanarHeading, readPlanarHeading } from './planar-headings.ts'

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import type { DeclaredOperation } from '../../src/api/http/operation.ts'
+import { createConsoleLink } from '../../src/boot/start/console-link.ts'
+import type { Tenant, TestApp, TestUser } from '../harness.ts'
+
+/** What an operation needs that its example cannot say: somebody who asks, and tokens that are good. */
+export type Occasion = { url?: string; body?: unknown; headers?: Record<string, string> }
+
+type Scene = { app: TestApp; applicationId: string; user: TestUser; session: Awaited<ReturnType<TestApp['login']>> }
+
+const redirect = 'http://localhost:3000/welcome'
+const newPassword = 'quite another one'
+
+const occasions: Readonly<Record<string, (scene: Scene) => Promise<Occasion> | Occasion>> = {
+  'auth.login': ({ user: { email, password, applicationId } }) => ({ body: { email, password, applicationId } }),
+  'auth.refresh': ({ applicationId, session: { refreshToken } }) => ({ body: { refreshToken, applicationId } }),
+  'auth.logout': ({ session: { refreshToken } }) => ({ body: { refreshToken } }),
+  'auth.changepassword': ({ user: { password } }) => ({ body: { password, newPassword } }),
+  'auth.requestpasswordreset': (scene) => ({ body: resetRequest(scene) }),
+  async 'auth.resetpassword'(scene) {
+    const { app, applicationId, user } = scene
+    await app.call('POST', '/api/v1/auth/requestpasswordreset', { key: null, body: resetRequest(scene) })
+    const { passwordResetToken: token } = (await app.call('GET', `/api/v1/auth/users/${user.id}`)).body
+    return { body: { email: user.email, password: newPassword, applicationId, token } }
+  },
+  async 'auth.exchange'({ app, applicationId }) {
+    const link = await createConsoleLink(app.db, '', { applicationId, endsAtRestart: false })
+    return { body: { token: link?.split('#token=')[1] } }
+  },
+  'auth.signup': async (scene) => ({ body: await signup(scene) }),
+  async 'auth.confirmsignup'(scene) {
+    return { url: `/api/v1/auth/confirmsignup?token=${await confirmation(scene)}&redirect=${redirect}` }
+  },
+  async 'auth.confirmsignup.path'(scene) {
+    return { url: `/api/v1/auth/confirmsignup/${await confirmation(scene)}/${encodeURIComponent(redirect)}` }
+  },
+}
+
+/** Nothing for an operation whose example says it all. */
+export async function occasionFor(
+  app: TestApp,
+  operation: DeclaredOperation,
+  { id: applicationId }: Tenant,
+): Promise<Occasion> {
+  const occasion = occasions[operation.id]
+  if (!occasion && !operation.bearer) return {}
+  const user = await app.user(applicationId)
+  const session = await app.login(user)
+  const made = await occasion?.({ app, applicationId, user, session })
+  return { ...made, ...(operation.bearer && { headers: session.headers }) }
+}
+
+const resetRequest = ({ applicationId, user }: Scene) => ({ email: user.email, applicationId, redirectUrl: redirect })
+
+/** The body of a sign-up that is approved: somebody made the user beforehand. */
+async function signup({ app, applicationId }: Scene) {
+  const email = `${randomUUID()}@example.org`
+  await app.call('POST', '/api/v1/auth/users', { body: { email, applicationId } })
+  const name = { firstName: 'Ada', lastName: 'Lovelace' }
+  return { ...name, email, password: newPassword, applicationId, confirmUrl: redirect, redirectUrl: redirect }
+}
+
+async function confirmation(scene: Scene): Promise<string> {
+  const body = await signup(scene)
+  await scene.app.call('POST', '/api/v1/auth/signup', { key: null, body })
+  const [user] = (await scene.app.call('GET', `/api/v1/auth/users?filter[email]=${body.email}`)).body
+  return user.verificationToken
+}
