@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CallOptions, Exchange, ReadBatch, StartedQuery } from './exchange.ts'
 import { DuckdbFault } from './fault.ts'
-import type { Cell, DuckdbColumn, DuckdbQuery, Tables, Task } from './messages.ts'
+import type { Cell, DuckdbColumn, DuckdbQuery, Tables, Task, WrittenFile } from './messages.ts'
 import { createProcessPool } from './process-pool.ts'
 import { directoryPrefix } from './tenant-process.ts'
 
@@ -52,6 +52,11 @@ export type DuckdbDatabase = {
    */
   startBlocks(query: DuckdbQuery, options: SelectOptions): Promise<StartedQuery<Uint8Array>>
   explain(query: DuckdbQuery, options?: CallOptions): Promise<unknown>
+  /**
+   * Writes the rows of a SELECT without values into a Parquet file of the temporary directory; later queries of the same process
+   * find them as `written <name>`. For queries of the caller's own: `check` refuses such names in texts of others.
+   */
+  write(name: string, query: DuckdbQuery, options: SelectOptions): Promise<WrittenFile>
 }
 
 export function createDuckdb({
@@ -80,6 +85,7 @@ export function createDuckdb({
         tables: async (options) => (await ask({ kind: 'tables' }, options)) as Tables,
         check: async (text, options) => (await ask({ kind: 'check', text }, options)) as { tables: string[] },
         describe: async (text, options) => (await ask({ kind: 'describe', text }, options)) as DuckdbColumn[],
+        write: async (name, query, options) => (await ask({ kind: 'write', query, name }, options)) as WrittenFile,
         explain: (query, options) => ask({ kind: 'explain', query }, options),
         start,
         startBlocks: (query, options) =>

@@ -52,6 +52,10 @@ export type DuckdbTable = {
   readonly rows: number | null
   readonly bytes: number
   readonly columns: readonly DuckdbColumn[]
+  /** Changes with its file. */
+  readonly version: string
+  /** The table again, with the position of each row in its file as `svc_row`; absent where rows have none. */
+  readonly withPositions?: string
 }
 
 /** A file that is no table, and why. */
@@ -69,6 +73,9 @@ export type BoundValue = Cell | readonly Cell[]
 
 export type DuckdbQuery = { readonly text: string; readonly values: readonly BoundValue[] }
 
+/** A Parquet file of the temporary directory of a process, which is gone when that ends. */
+export type WrittenFile = { readonly path: string; readonly bytes: number; readonly rows: number }
+
 /** Which folder, and which of its files ended a process and are not to be opened again: `name`, size, time, inode. */
 export type DatabaseAddress = {
   readonly id: string
@@ -83,6 +90,7 @@ export type Task =
   | { readonly kind: 'explain'; readonly query: DuckdbQuery }
   | { readonly kind: 'select'; readonly query: DuckdbQuery }
   | { readonly kind: 'blocks'; readonly query: DuckdbQuery }
+  | { readonly kind: 'write'; readonly query: DuckdbQuery; readonly name: string }
 
 export type Request =
   | { readonly id: number; readonly kind: 'begin'; readonly database: DatabaseAddress; readonly task: Task }
@@ -93,7 +101,7 @@ export type Request =
 export type Reply =
   | { readonly id: number; readonly kind: 'columns'; readonly columns: readonly DuckdbColumn[] }
   | { readonly id: number; readonly kind: 'rows'; readonly rows: Cell[][] }
-  /** A row block (see child/row-block.ts) in base64. */
+  /** A row block (see child/rows/row-block.ts) in base64. */
   | { readonly id: number; readonly kind: 'block'; readonly block: string }
   | { readonly id: number; readonly kind: 'done'; readonly value?: unknown }
   | { readonly id: number; readonly kind: 'fault'; readonly code: FaultCode; readonly message: string }

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { DatabaseAddress, DuckdbTable, RefusedFile } from '../messages.ts'
 import { faultOf, isFatal } from './engine-error.ts'
 import type { FactsCache } from './file-facts.ts'
 import { type Folder, type FolderFile, readFolder } from './folder.ts'
 import { type InstanceMaker, lockInstance, withConnection } from './instance.ts'
-import { quotedName } from './sql-text.ts'
+import { quotedName } from './sql/sql-text.ts'
 import { type FileFacts, UnusableFile } from './table-facts.ts'
 
 /** The databases of a tenant: an instance for each, opened when asked for and again when its files have changed. */
@@ -13,6 +14,10 @@ export type OpenDatabase = {
   readonly directory: string
   readonly tables: ReadonlyMap<string, DuckdbTable>
   readonly refused: readonly RefusedFile[]
+  /** What it spills goes here, and what is written. */
+  readonly temporaryDirectory: string
+  /** The names of what was written; see write-parquet.ts. */
+  readonly written: Set<string>
 }
 
 export type Databases = {
@@ -101,7 +106,8 @@ async function open(
   const instance = await instances.make()
   const tables = await withConnection(instance, (connection) => makeViews(connection, usable, refused, directory))
   await lockInstance(instance, [...new Set([...tables.values()].map(({ file }) => `${directory}/${file}`))])
-  return { instance, directory, tables, refused }
+  const temporaryDirectory = instances.directoryOf(instance)
+  return { instance, directory, tables, refused, temporaryDirectory, written: new Set() }
 }
 
 type UsableFile = { readonly file: FolderFile; readonly facts: FileFacts }
@@ -132,9 +138,18 @@ async function makeViewsOf(
   tables: Map<string, DuckdbTable>,
 ): Promise<void> {
   if (facts.attach) await connection.run(facts.attach)
-  for (const { select, ...table } of facts.tables) {
+  // Without device and inode, which are others on each machine that has a copy.
+  const contents = file.fingerprint.split(':').slice(2).join(':')
+  const version = createHash('sha256').update(contents).digest('base64url').slice(0, 16)
+  for (const { select, selectPositions, ...table } of facts.tables) {
     if (tables.has(table.name)) throw new UnusableFile(`Another file already has a table called ${table.name}.`)
     await connection.run(`CREATE VIEW ${quotedName(table.name)} AS ${select}`)
-    tables.set(table.name, { ...table, file: file.file, format: file.format, bytes: file.bytes })
+    const withPositions = selectPositions && positionsName(table.name)
+    if (withPositions) await connection.run(`CREATE VIEW ${quotedName(withPositions)} AS ${selectPositions}`)
+    const { file: name, format, bytes } = file
+    tables.set(table.name, { ...table, file: name, format, bytes, version, ...(withPositions && { withPositions }) })
   }
 }
+
+/** No table has a blank in its name. */
+const positionsName = (table: string): string => `${table} with positions`

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { type FolderFile, safeName } from './folder.ts'
-import { rowsOf } from './rows.ts'
-import { quotedName, quotedText } from './sql-text.ts'
-import { columnsOf, type FileFacts, type TableFacts, UnusableFile } from './table-facts.ts'
+import { rowsOf } from './rows/rows.ts'
+import { quotedName, quotedText } from './sql/sql-text.ts'
+import { columnsOf, type FileFacts, type TableFacts, UnusableFile, withPosition } from './table-facts.ts'
 
 /**
  * A DuckDB database file, attached for reading. Only its plain tables: views, macros and generated columns would run whatever
@@ -35,7 +35,9 @@ export async function describeDuckdb(connection: DuckDBConnection, file: FolderF
     for (const [index, { schema, name, rows: count }] of plain.entries()) {
       const select = `SELECT * FROM ${[alias, schema, name].map(quotedName).join('.')}`
       const columns = await columnsOf(connection, select)
-      tables.push({ name: names[index] ?? '', rows: Number(count), columns, select })
+      const positions = withPosition(select, 'rowid', columns)
+      const selects = { select, ...(positions && { selectPositions: positions }) }
+      tables.push({ name: names[index] ?? '', rows: Number(count), columns, ...selects })
     }
     return { tables, attach }
   } finally {

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { quotedText, quotedTexts } from './sql-text.ts'
+import { quotedText, quotedTexts } from './sql/sql-text.ts'
 
 /** DuckDB instances: limited from the beginning, then locked. */
 export type InstanceSettings = {
@@ -38,7 +38,11 @@ export async function createInstance({
 }
 
 /** Instances with a temporary directory each, for what one spills another must not read. */
-export type InstanceMaker = { make(): Promise<DuckDBInstance>; close(instance: DuckDBInstance): void }
+export type InstanceMaker = {
+  make(): Promise<DuckDBInstance>
+  directoryOf(instance: DuckDBInstance): string
+  close(instance: DuckDBInstance): void
+}
 
 export function createInstanceMaker({
   directory,
@@ -53,6 +57,7 @@ export function createInstanceMaker({
       directories.set(instance, temporaryDirectory)
       return instance
     },
+    directoryOf: (instance) => directories.get(instance) ?? directory,
     close(instance) {
       instance.closeSync()
       const temporaryDirectory = directories.get(instance)

@@ -11,9 +11,9 @@ import {
 } from './geo-metadata.ts'
 import { geoarrowSql, isGeoarrow } from './geoarrow.ts'
 import { systemOf } from './reference-system.ts'
-import { rowsOf } from './rows.ts'
-import { quotedName, quotedText } from './sql-text.ts'
-import { columnsOf, type FileFacts, UnusableFile } from './table-facts.ts'
+import { rowsOf } from './rows/rows.ts'
+import { quotedName, quotedText } from './sql/sql-text.ts'
+import { columnsOf, type FileFacts, UnusableFile, withPosition } from './table-facts.ts'
 
 /** Parquet and GeoParquet: rows, extents and reference systems by the footer alone. */
 
@@ -36,7 +36,8 @@ export async function describeParquet(connection: DuckDBConnection, file: Folder
   for (const column of await columnsOf(connection, select)) {
     columns.push(await located(connection, path, column, geo.get(column.name), schema))
   }
-  return { tables: [{ name: file.name, rows, columns, select }] }
+  const positions = withPosition(select, 'file_row_number', columns)
+  return { tables: [{ name: file.name, rows, columns, select, ...(positions && { selectPositions: positions }) }] }
 }
 
 async function footerOf(connection: DuckDBConnection, path: string) {

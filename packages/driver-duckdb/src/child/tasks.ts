@@ -1,12 +1,11 @@
 import { type DuckDBConnection, version } from '@duckdb/node-api'
 import { DuckdbFault } from '../fault.ts'
 import type { DatabaseAddress, DuckdbColumn, DuckdbQuery, Task } from '../messages.ts'
-import type { SqlChecker } from './check-sql.ts'
 import { commonSystem } from './common-system.ts'
 import type { Databases, OpenDatabase } from './database.ts'
 import { withoutPaths } from './engine-error.ts'
 import { withConnection } from './instance.ts'
-import { asBlocks } from './row-block.ts'
+import { asBlocks } from './rows/row-block.ts'
 import {
   asRows,
   type Batch,
@@ -18,7 +17,9 @@ import {
   planSelection,
   type Selection,
   StreamBroken,
-} from './run-select.ts'
+} from './rows/run-select.ts'
+import type { SqlChecker } from './sql/check-sql.ts'
+import { writeParquet } from './write-parquet.ts'
 
 /** What the server can ask of this process. */
 export type TaskContext = { readonly databases: Databases; readonly checker: SqlChecker }
@@ -46,6 +47,10 @@ export function runTask(
     if (task.kind === 'check') return { tables: await checkAlone(checker, database, task.text) }
     if (task.kind === 'describe') return describe(checker, database, task.text, job)
     if (task.kind === 'explain') return explain(checker, database, task.query, job)
+    if (task.kind === 'write') {
+      await checker.check(inParentheses(task.query.text), isReadable(database))
+      return interruptible(database, job, (connection) => writeParquet(connection, database, task.name, task.query))
+    }
     return select(checker, database, task.query, task.kind === 'blocks' ? asBlocks : asRows, job)
   })
 }
@@ -54,6 +59,12 @@ const isTableOf =
   ({ tables }: OpenDatabase) =>
   (name: string): boolean =>
     tables.has(name)
+
+/** Also those with positions, and written ones, which no text of somebody's may name: that is checked before it becomes a part of a query. */
+const isReadable =
+  ({ tables, written }: OpenDatabase) =>
+  (name: string): boolean =>
+    tables.has(name) || written.has(name) || tables.values().some(({ withPositions }) => withPositions === name)
 
 /** By itself and inside parentheses: one that is only good in one of these places is not what it seems. */
 async function checkAlone(checker: SqlChecker, database: OpenDatabase, text: string): Promise<string[]> {
@@ -93,11 +104,11 @@ async function select(
   form: BatchForm,
   job: Job,
 ): Promise<void> {
-  const names = await checker.check(inParentheses(query.text), isTableOf(database))
+  const names = await checker.check(inParentheses(query.text), isReadable(database))
   await interruptible(database, job, async (connection) => {
     const selection = await planSelection(connection, query.text, form, query.values)
     // The very text that runs.
-    await checker.check(selection.statement, isTableOf(database))
+    await checker.check(selection.statement, isReadable(database))
     job.sendColumns(selection.columns.map(commonSystem(database.tables, names)))
     await sendBatches(connection, selection, query, job)
   })

@@ -51,7 +51,7 @@ function answerFrom(
   const { services, scope, signal, request } = context
   checkTile(loadedSource, place)
   const tree = readQuestion(context.tree, tileQuery, loadedSource.parameters)
-  const parameters = tileParameters(query, tree)
+  const parameters = tileParameters(query, tree, loadedSource.parameters)
   checkTileParameters(loadedSource, parameters)
   const tileRequest: TileRequest = { ...place, parameters, tree, accept: request.headers['accept-encoding'] }
   if (query.explain) return explained(explainTile(services.tiles, loadedSource, tileRequest, scope, signal))

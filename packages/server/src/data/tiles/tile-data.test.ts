@@ -161,6 +161,12 @@ describe('a map shows data where they are', () => {
       await isAachenAndBerlin(id)
       assert.deepEqual(valuesOf(await tile(id, '0/0/0', '?filter[name]=Berlin'), 'name'), ['Berlin'])
       assert.equal((await tile(id, '0/0/0', '?limit=1')).headers['x-tile-features'], '1/2')
+      assert.deepEqual(valuesOf(await tile(id, '3/4/2', '?aggregate=grid:1'), 'count'), [2])
+      const cells = (await maps.get(`/api/v1/datasets/${id}/query?aggregate=h3:5`)).json()
+      assert.deepEqual(
+        cells.map(({ count }: { count: number }) => count),
+        [1, 1],
+      )
       const before = asked
       const places = Array.from({ length: 12 }, (_, z) => `${z}/${Math.floor((193.4 / 360) * 2 ** z)}/${berlinRow(z)}`)
       const replies = await Promise.all(places.map((place) => tile(id, place, '?attributes=name')))

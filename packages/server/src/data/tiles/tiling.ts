@@ -18,13 +18,19 @@ import type { Fetch } from './archives/archive.ts'
 import { type Archives, createArchives } from './archives/archives.ts'
 import { createTileCache, type TileCache } from './cache/tile-cache.ts'
 import { createExternalOverviews } from './overviews/external-overviews.ts'
+import { createFileOverviews, type FileOverviews, overviewDirectory } from './overviews/files/file-overviews.ts'
 import type { TenantTable } from './overviews/overview.ts'
 import { createOverviews, type Overviews } from './overviews/overviews.ts'
+import type { TileBudget } from './source/tile-budget.ts'
 import type { TileArchives, TileDatasets, TileSourceContext, TileTable } from './source/tile-source-type.ts'
+import { createDensestTiles, type DensestTilesCache } from './thinning/densest-tiles.ts'
 import { createTileWorkers, type TileWorkers } from './workers/tile-workers.ts'
 
 /** The application id of the built-in base map: none. */
 export const builtInApplication = ''
+
+/** The file of the bundled base map, among the assets. */
+export const bundledWorld = 'basemap.pmtiles'
 
 export type TilingOptions = {
   db: Db
@@ -36,6 +42,9 @@ export type TilingOptions = {
   cacheMb: number
   jobs: Jobs
   overviewMinRows: number
+  /** Of a tile, unless its source says otherwise. */
+  readonly budget: TileBudget
+  readonly dataDirectory: string
   /** For tables on other servers. */
   overviewRebuildMs: number
   /** How many bytes an application may still store. */
@@ -51,6 +60,7 @@ export type Tiling = {
   readonly context: TileSourceContext
   readonly archives: Archives
   readonly workers: TileWorkers
+  readonly blockLoads: DensestTilesCache
   readonly cache: TileCache
   readonly overviews: Overviews
   close(): Promise<void>
@@ -69,24 +79,28 @@ export function createTiling(options: TilingOptions): Tiling {
     cacheMb,
     jobs,
     overviewMinRows: minRows,
+    budget,
     share,
     onError,
   } = options
   const assets = folderOf(createDirectoryStore(assetsDirectory), '')
-  const filesOf = (id: string): Folder => (id === builtInApplication ? assets : folderOf(files, filesPrefix(id)))
+  const own = installationFolder(assets, folderOf(files, 'basemap/'))
+  const filesOf = (id: string): Folder => (id === builtInApplication ? own : folderOf(files, filesPrefix(id)))
   const archives = createArchives({ filesOf, fetch })
   const find: TileDatasets['find'] = async (applicationId, id) => {
     const dataset = isUuid(id) ? await findDataset(db, applicationId, id) : undefined
     return dataset && sources.current(dataset)
   }
   const tableOf = ownTable(options)
-  const overviews = createOverviews({ db, jobs, share, minRows, findDataset: find, tableOf, onError })
+  const overviews = createOverviews({ db, jobs, share, minRows, budget, findDataset: find, tableOf, onError })
   const foreign = createExternalOverviews({
     ...options,
     minRows,
     rebuildMs: options.overviewRebuildMs,
     findDataset: find,
   })
+  const blockLoads = createDensestTiles()
+  const ofFiles = fileOverviews(options, find, blockLoads)
   const versions = createDataVersions(options)
   const data: TileDatasets = {
     find,
@@ -96,18 +110,11 @@ export function createTiling(options: TilingOptions): Tiling {
     table: tableStatistics(sources),
     overview: async (dataset) =>
       isPlatformType(dataset.databaseType) ? overviews.find(dataset) : foreign.find(dataset),
+    fileOverview: async (dataset) => (isPlatformType(dataset.databaseType) ? undefined : ofFiles.find(dataset)),
     async cancelOverview(datasetId) {
-      await Promise.all([overviews.cancel(datasetId), foreign.cancel(datasetId)])
+      await Promise.all([overviews.cancel(datasetId), foreign.cancel(datasetId), ofFiles.cancel(datasetId)])
     },
-    async estimate(dataset, signal) {
-      const estimate = await sources.estimate(dataset, { timeoutMs: estimateMs, signal })
-      if (!estimate) return undefined
-      const [west = 0, south = 0, east = 0, north = 0] = estimate.extent ?? []
-      return {
-        ...(estimate.rows && { rows: estimate.rows }),
-        ...(estimate.extent && { extent: [west, south, east, north] as const }),
-      }
-    },
+    estimate: (dataset, signal) => estimateOf(sources, dataset, signal),
   }
   const archiveInfo: TileArchives = {
     info: (applicationId, uri) => archives.of(applicationId, uri).info(),
@@ -120,6 +127,7 @@ export function createTiling(options: TilingOptions): Tiling {
     context: { data, archives: archiveInfo, filesOf },
     archives,
     workers,
+    blockLoads,
     cache: createTileCache(cacheMb * 1024 * 1024),
     overviews,
     async close() {
@@ -128,13 +136,50 @@ export function createTiling(options: TilingOptions): Tiling {
   }
 }
 
+/** The bundled world, and the archives that the operator put beside it: `basemap/` of DATA_DIR or of the bucket. */
+function installationFolder(assets: Folder, files: Folder): Folder {
+  const folderWith = (name: string): Folder => (name === bundledWorld ? assets : files)
+  return {
+    stat: (name) => folderWith(name).stat(name),
+    open: (name) => folderWith(name).open(name),
+    localFile: (name) => folderWith(name).localFile(name),
+  }
+}
+
+async function estimateOf(
+  sources: Sources,
+  dataset: Dataset,
+  signal: AbortSignal,
+): ReturnType<TileDatasets['estimate']> {
+  const estimate = await sources.estimate(dataset, { timeoutMs: estimateMs, signal })
+  if (!estimate) return undefined
+  const [west = 0, south = 0, east = 0, north = 0] = estimate.extent ?? []
+  return {
+    ...(estimate.rows && { rows: estimate.rows }),
+    ...(estimate.extent && { extent: [west, south, east, north] as const }),
+  }
+}
+
+const fileOverviews = (
+  options: TilingOptions,
+  findDataset: TileDatasets['find'],
+  loads: DensestTilesCache,
+): FileOverviews =>
+  createFileOverviews({
+    ...options,
+    directory: overviewDirectory(options.dataDirectory),
+    minRows: options.overviewMinRows,
+    findDataset,
+    loads,
+  })
+
 /** A failure is no reason to refuse a tile: without statistics it is made of its rows. */
 function tableStatistics(sources: Sources): TileDatasets['table'] {
   const tables = createLoadingCache<TileTable | undefined>({ ttlMs: statisticsMs })
   async function look(dataset: Dataset): Promise<TileTable | undefined> {
     const options = { timeoutMs: estimateMs, signal: AbortSignal.timeout(estimateMs) }
     const { rows = null, isIndexed = false } = (await sources.estimate(dataset, options).catch(() => undefined)) ?? {}
-    return rows !== null && isIndexed ? { rows, plannedRows: new Map() } : undefined
+    return rows !== null && isIndexed ? { rows, estimates: new Map() } : undefined
   }
   return (dataset) => tables.get(`${dataset.id} ${dataset.revision}`, () => look(dataset))
 }

@@ -4,7 +4,7 @@ import type { Sql, SqlValue } from '../../../kernel/db/sql.ts'
 import { ident } from '../../../kernel/db/sql.ts'
 import { type ApiError, invalid } from '../../../kernel/errors.ts'
 import { didYouMean, shortList } from '../../../kernel/nearest-name.ts'
-import type { Connection } from '../../../query/execution/connection.ts'
+import type { Connection, DerivedFiles } from '../../../query/execution/connection.ts'
 import type { ColumnFact, InspectOptions, TableFact, TableInfo } from '../../../query/execution/introspection.ts'
 import { splitMarkers } from '../../../query/execution/sql-markers.ts'
 import { castTypes, duckdbDialect } from './dialect.ts'
@@ -18,7 +18,17 @@ type Projections = (srid: number) => Promise<string | undefined>
 /** Waits for the files, where they come from elsewhere. */
 type Ready = (signal?: AbortSignal) => Promise<void>
 
-export function duckdbConnection(opened: DuckdbDatabase, projection: Projections, ready: Ready): Connection {
+type BlockConnection = Connection & Required<Pick<Connection, 'selectBlocks'>>
+
+export type FileConnectionParts = {
+  readonly opened: DuckdbDatabase
+  readonly projection: Projections
+  readonly ready: Ready
+  /** The same folder in a process that only makes files of it, and folders of such files. */
+  readonly derive?: { readonly builder: DuckdbDatabase; open(id: string, directory: string): DuckdbDatabase }
+}
+
+export function duckdbConnection({ opened, projection, ready, derive }: FileConnectionParts): BlockConnection {
   const database = afterReady(opened, ready)
   const tables = async (signal: AbortSignal | undefined) =>
     (await database.tables(signal ? { signal } : {}).catch(explain)).tables
@@ -31,6 +41,7 @@ export function duckdbConnection(opened: DuckdbDatabase, projection: Projections
     )
   return {
     schema,
+    ...(derive && { derived: derivedFiles(derive, projection, ready) }),
     parameterTypes: castTypes,
     async select(statement, { timeoutMs, signal }) {
       const options = { timeoutMs, ...(signal && { signal }) }
@@ -73,14 +84,31 @@ export function duckdbConnection(opened: DuckdbDatabase, projection: Projections
       const texts = await Promise.all([...srids].map(async (one) => [one, await projection(one)] as const))
       const definitions = Object.fromEntries(texts.flatMap(([one, text]) => (text ? [[one, text]] : [])))
       if (srid !== 4326 && !definitions[srid]) throw unknownSystem(srid)
-      const named =
-        table === undefined ? [] : (await recentTables(signal)).filter(({ name }) => name === tableName(table))
-      return duckdbDialect(definitions, new Map(named.flatMap(({ columns }) => columns.flatMap(geometryFact))))
+      const tables = table === undefined ? [] : await recentTables(signal)
+      return duckdbDialect(
+        definitions,
+        tables.find(({ name }) => table !== undefined && name === tableName(table)),
+      )
     },
   }
 }
 
-function afterReady(database: DuckdbDatabase, ready: Ready): Omit<DuckdbDatabase, 'select'> {
+function derivedFiles(
+  { builder, open }: NonNullable<FileConnectionParts['derive']>,
+  projection: Projections,
+  ready: Ready,
+): DerivedFiles {
+  return {
+    async write(name, statement, { timeoutMs, signal }) {
+      await ready(signal)
+      return builder.write(name, compile(statement), { timeoutMs, ...(signal && { signal }) }).catch(explain)
+    },
+    writtenRows: (name) => ident(`written ${name}`),
+    read: (id, directory) => duckdbConnection({ opened: open(id, directory), projection, ready: async () => {} }),
+  }
+}
+
+function afterReady(database: DuckdbDatabase, ready: Ready): Omit<DuckdbDatabase, 'select' | 'write'> {
   const waiting =
     <A, B extends { readonly signal?: AbortSignal }, C>(ask: (request: A, options: B) => Promise<C>) =>
     async (request: A, options: B): Promise<C> => {
@@ -102,8 +130,6 @@ function afterReady(database: DuckdbDatabase, ready: Ready): Omit<DuckdbDatabase
 
 const unknownSystem = (srid: number): ApiError =>
   invalid('query/srid', `must be a reference system that the server knows, such as 3857, not ${srid}`)
-
-const geometryFact = ({ name, geometry }: DuckdbColumn) => (geometry ? [[name, geometry] as const] : [])
 
 /** Values go as text with a cast, but for numbers of ours, such as limits, which stand in the statement. */
 function compile({ parts }: Sql): DuckdbQuery {

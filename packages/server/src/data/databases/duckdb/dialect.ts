@@ -1,5 +1,5 @@
 // DuckDB's dialect, without its spatial extension: boxes are compared, everything exact about shapes is left to memory.
-import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Dialect } from '../../../query/execution/dialect.ts'
 import { type PushedTest, pushDown, type Test } from '../../../query/execution/push-down.ts'
 import { geometryWriter } from '../../../query/execution/wkb-cells.ts'
@@ -8,8 +8,10 @@ import type { PlanColumn, RowSample } from '../../../query/plan/plan.ts'
 import type { Attribute, ScalarAttribute, ScalarType } from '../../../query/values/attribute.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import { isScalarType } from '../../../query/values/value.ts'
+import type { DuckdbColumn, DuckdbTable } from './package.ts'
 import { scansSql } from './scans.ts'
-import { boxConditions, type GeometryFacts, pushSpatial, type SpatialTest, sizeSql } from './spatial.ts'
+import { boxConditions, type GeometryFacts, pushSpatial, type SpatialTest } from './spatial.ts'
+import { thinningOf } from './thinning.ts'
 
 /** A number is a double: NUMERIC alone would be DECIMAL(18,3) here, and round. */
 export const castTypes: Readonly<Record<ScalarType, string>> = {
@@ -23,7 +25,8 @@ export const castTypes: Readonly<Record<ScalarType, string>> = {
   uuid: 'UUID',
 }
 
-export function duckdbDialect(definitions: Definitions, facts: GeometryFacts): Dialect {
+export function duckdbDialect(definitions: Definitions, table: DuckdbTable | undefined): Dialect {
+  const facts: GeometryFacts = new Map((table?.columns ?? []).flatMap(geometryFact))
   return {
     definitions,
     column,
@@ -37,12 +40,14 @@ export function duckdbDialect(definitions: Definitions, facts: GeometryFacts): D
     aggregate,
     distance: () => undefined,
     sample: sampleSql,
-    thinning: { draw, size: (geometry) => sizeSql(column(geometry), facts.get(geometry.name)?.covering) },
+    thinning: thinningOf(table, facts),
     transferSql: (_, value) => value,
     reading: ({ type, attribute, aggregate: name }, shape) =>
       type === 'geometry' && attribute && !name ? geometryWriter(attribute, shape, definitions) : undefined,
   }
 }
+
+const geometryFact = ({ name, geometry }: DuckdbColumn) => (geometry ? [[name, geometry] as const] : [])
 
 const column = ({ name }: Attribute): Sql => sql`q.${ident(name)}`
 
@@ -151,11 +156,6 @@ function sampleSql({ percentage, method, seed }: RowSample, isTable: boolean): {
   if (seed === undefined) return { from: raw(''), where: raw(` AND random() < ${plain(percentage / 100)}`) }
   const drawn = `hash(q, ${Math.trunc(seed)}) % 1000000 < ${plain(percentage * 10_000)}`
   return { from: raw(''), where: raw(` AND ${drawn}`) }
-}
-
-/** Hashes have 64 bits. */
-function draw(attributes: readonly Attribute[]): Sql {
-  return sql`hash(${joinSql(attributes.map(column), ', ')}) / 18446744073709551616.0::DOUBLE`
 }
 
 const plain = (value: number): string => value.toFixed(9)

@@ -49,12 +49,18 @@ export const duckdb: DatabaseDriver = {
         engine ??= startEngine(services)
         // Loaded for the first such database: it brings projections along, which other servers do without.
         const { duckdbConnection } = await import('./connection.ts')
-        const database = (await engine).open({ tenant: record.applicationId, id: record.id, directory })
+        const { open } = await engine
+        const { applicationId: tenant, id } = record
+        const opened = open({ tenant, id, directory })
+        const derive = {
+          builder: open({ tenant: `${tenant} files`, id, directory }),
+          open: (other: string, folder: string) => open({ tenant, id: other, directory: folder }),
+        }
         const remote = isRemote && { directory, key: keyOf(record), source: await sourceOf(record, services) }
         const ready = async (signal?: AbortSignal) => {
           if (remote) await remoteFiles.ready(remote, signal)
         }
-        return { connection: duckdbConnection(database, projection, ready), close: async () => {} }
+        return { connection: duckdbConnection({ opened, projection, ready, derive }), close: async () => {} }
       },
       close: async () => (await engine)?.close(),
     }

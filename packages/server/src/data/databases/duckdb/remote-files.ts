@@ -202,6 +202,9 @@ async function store(
     } finally {
       await file.close()
     }
+    // The same on every replica, so that what is made of a copy fits the copies of others.
+    const modified = new Date(headers['last-modified'] ?? '')
+    if (!Number.isNaN(modified.getTime())) await utimes(part, modified, modified)
     await rename(part, path)
   } catch (error) {
     await rm(part, { force: true })

@@ -4,7 +4,7 @@ import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { PushedTest, Test } from '../../../query/execution/push-down.ts'
 import { definitionOf } from '../../../query/execution/wkb-cells.ts'
 import { copiesOf } from '../../../query/geometry/antimeridian.ts'
-import { boxesAround } from '../../../query/geometry/bounding-box.ts'
+import { narrowBoxesAround } from '../../../query/geometry/bounding-box.ts'
 import { type Box, extentOf, isBox, positionsOf } from '../../../query/geometry/geojson.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
@@ -42,7 +42,8 @@ export function boxConditions(
   fact: GeometryFact | undefined,
 ): readonly Sql[] {
   const extent = extentOf(positionsOf(test.geometry))
-  const wanted = test.kind === 'dwithin' ? boxesAround(extent, test.distanceMetres) : [extent]
+  const arePoints = Boolean(test.attribute.isPoint) && /Point$/.test(test.geometry.type)
+  const wanted = test.kind === 'dwithin' ? narrowBoxesAround(extent, test.distanceMetres, arePoints) : [extent]
   const boxes = wanted.map((box) => boxIn(test.attribute, box, definitions))
   if (!boxes.every((box) => box !== undefined)) return []
   return boxes.flatMap((box) => reachable(test.attribute, box, fact)).map((box) => meets(column, box, fact?.covering))
@@ -71,18 +72,11 @@ function meets(column: Sql, { west, south, east, north }: Box, covering: Coverin
   return sql`(${joinSql(bounds, ' AND ')} AND ${overlaps})`
 }
 
-const side = (path: readonly string[]): Sql =>
+export const side = (path: readonly string[]): Sql =>
   sql`q.${joinSql(
     path.map((name) => ident(name)),
     '.',
   )}`
-
-/** The area of its box, where the file has that; otherwise its bytes, because the engine cannot measure a shape. */
-export function sizeSql(column: Sql, covering: Covering): Sql {
-  if (!covering) return sql`octet_length(ST_AsWKB(${column}))`
-  const { xmin, ymin, xmax, ymax } = covering
-  return sql`(${side(xmax)} - ${side(xmin)}) * (${side(ymax)} - ${side(ymin)})`
-}
 
 /** More than the distance of two neighbouring floats, relative to them. */
 const floatGap = 1e-6

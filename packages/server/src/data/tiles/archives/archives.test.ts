@@ -10,6 +10,7 @@ import {
   temporaryDirectory,
   writeMbtiles,
 } from '../../../../testing/tile-archives.ts'
+import { until } from '../../../../testing/until.ts'
 import { createEgress } from '../../../kernel/egress/guard.ts'
 import { createDirectoryStore } from '../../../kernel/storage/directory-store.ts'
 import { createArchives } from './archives.ts'
@@ -34,15 +35,6 @@ async function setUp(t: TestContext, options: { max?: number } = {}) {
 async function openFiles(directory: string): Promise<string[]> {
   const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''))
   return (await Promise.all(links)).filter((path) => path.startsWith(directory))
-}
-
-/** Asks until the answer is good: what is awaited has no other sign. */
-async function until(isDone: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 10_000
-  while (!(await isDone())) {
-    assert.ok(Date.now() < end, 'in time')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
 
 test('each application reads its own files', async (t) => {

@@ -123,7 +123,7 @@ test('hostile directories end in an error', async (t) => {
     const archive = await openBytes(t, bytes)
     const begun = Date.now()
     await assert.rejects(archive.tile(0, 0, 0), failure, name)
-    assert.ok(Date.now() - begun < 20_000, name)
+    assert.ok(Date.now() - begun < 60_000, name)
   }
 })
 

@@ -105,7 +105,14 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
       const key = keyOf(loaded, request)
       const owner = loaded.source.applicationId
       const kept = cache.get(owner, key)
-      if (!kept && !loaded.isExtentEstimated && !touches(request.tile, loaded.source.extentLngLat, tileMargin)) {
+      // A cell may reach into tiles in which no row is.
+      const isOfRows = request.parameters.aggregate === undefined
+      if (
+        !kept &&
+        isOfRows &&
+        !loaded.isExtentEstimated &&
+        !touches(request.tile, loaded.source.extentLngLat, tileMargin)
+      ) {
         checkParameters(loaded, request.parameters, request.tree)
         const tile = { ...emptyTile(request.extension), ...(loaded.layer && { features: '0/0' }) }
         return inForm(tile, request, () => {})

@@ -6,10 +6,15 @@ import { extentOf, positionsOf } from '../../../query/geometry/geojson.ts'
 import { readGeometry } from '../../../query/values/read-geometry.ts'
 import type { Tile } from '../mvt/projection.ts'
 import { type TileExtent, tileInDegrees } from '../source/tile-bounds.ts'
+import type { TileBudget } from '../source/tile-budget.ts'
+import { createMemoryThinning, type MemoryRows, type MemoryThinning } from '../thinning/memory-thinning.ts'
 import type { TileRows } from '../workers/tile-job.ts'
 import { createFairLruCache } from './fair-lru-cache.ts'
 
-type Kept = { readonly bytes: SharedArrayBuffer; readonly starts: Int32Array; readonly boxes: Float64Array }
+type Kept = MemoryRows & {
+  /** By budget; made for the first tile that may be thinned. */
+  readonly thinnings: Map<string, MemoryThinning>
+}
 
 /** These sources send all rows or none, so the rows are read once for many tiles. */
 export type RowCache = {
@@ -21,6 +26,8 @@ type RowRequest = {
   readonly tile: Tile
   readonly margin: number
   readonly signal: AbortSignal
+  /** Of a tile; absent if its rows are not thinned. */
+  readonly budget?: TileBudget
   /** Reads all rows, the geometry first, as GeoJSON in degrees. */
   read(signal: AbortSignal): Promise<Batches>
 }
@@ -39,7 +46,7 @@ export function createRowCache(maxBytes = defaultMaxBytes): RowCache {
   }
 
   return {
-    async inTile(owner, key, { tile, margin, signal, read }) {
+    async inTile(owner, key, { tile, margin, signal, budget, read }) {
       const rows =
         kept.get(owner, key) ??
         (await flights.join(`${owner} ${key}`, signal, async (end) => {
@@ -48,9 +55,23 @@ export function createRowCache(maxBytes = defaultMaxBytes): RowCache {
           return collected
         }))
       if (rows === 'too many') return undefined
-      return { bytes: rows.bytes, starts: rows.starts, chosen: touching(rows.boxes, tileInDegrees(tile, margin)) }
+      const { bytes, starts } = rows
+      const chosen = touching(rows.boxes, tileInDegrees(tile, margin))
+      const counts = budget && thinningOf(rows, budget).at(tile.z)
+      if (!counts) return { bytes, starts, chosen }
+      const shown = chosen.filter((row) => counts[row] !== 0)
+      return { bytes, starts, chosen: shown, counts: shown.map((row) => counts[row] as number) }
     },
   }
+}
+
+function thinningOf(rows: Kept, budget: TileBudget): MemoryThinning {
+  const key = `${budget.maxFeatures} ${budget.maxBytes}`
+  const known = rows.thinnings.get(key)
+  if (known) return known
+  const made = createMemoryThinning(rows, budget)
+  rows.thinnings.set(key, made)
+  return made
 }
 
 const overhead = 500
@@ -62,10 +83,14 @@ async function collect(batches: Batches, maxBytes: number): Promise<Kept | 'too 
   const texts: Buffer[] = []
   const ends: number[] = [0]
   const corners: number[] = []
-  let length = 0
+  let [length, geometryBytes] = [0, 0]
   for await (const batch of batches) {
     const lines = batch.filter(([geometry]) => geometry !== null).map((row) => Buffer.from(JSON.stringify(row)))
-    for (const [geometry] of batch) if (typeof geometry === 'string') corners.push(...boxOf(geometry))
+    for (const [geometry] of batch) {
+      if (typeof geometry !== 'string') continue
+      corners.push(...boxOf(geometry))
+      geometryBytes += geometry.length
+    }
     for (const line of lines) {
       length += line.length
       ends.push(length)
@@ -79,7 +104,7 @@ async function collect(batches: Batches, maxBytes: number): Promise<Kept | 'too 
   for (const text of texts) at += text.copy(whole, at)
   const starts = new Int32Array(new SharedArrayBuffer(4 * ends.length))
   starts.set(ends)
-  return { bytes, starts, boxes: Float64Array.from(corners) }
+  return { bytes, starts, boxes: Float64Array.from(corners), geometryBytes, thinnings: new Map() }
 }
 
 const everywhere: TileExtent = [-180, -90, 180, 90]

@@ -1,5 +1,6 @@
 // Generates a MapLibre style that previews a tile source.
 
+import type { CellAggregate } from '../../../query/plan/cell-aggregate.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { coverageOf, isVector, type Links, layersOf, link } from './tile-json.ts'
 
@@ -22,7 +23,12 @@ const ground = [
 ]
 
 /** A style for any tile source: polygons below lines below points, and labels if there is a name. */
-export function previewStyle(loadedSource: LoadedTileSource, links: Links, extra: string): object {
+export function previewStyle(
+  loadedSource: LoadedTileSource,
+  links: Links,
+  extra: string,
+  cells?: CellAggregate,
+): object {
   const { source, name } = loadedSource
   const description = link(links, `/tiles/${source.id}/index.json`)
   const url = extra ? `${description}${description.includes('?') ? '&' : '?'}${extra}` : description
@@ -44,7 +50,7 @@ export function previewStyle(loadedSource: LoadedTileSource, links: Links, extra
       layers: [...ground, raster],
     }
   }
-  const layers = layersOf(loadedSource).map(({ id, fields }, index) => ({
+  const layers = layersOf(loadedSource, cells).map(({ id, fields }, index) => ({
     id,
     fields,
     colour: colours[index % colours.length] ?? '',

@@ -1,4 +1,5 @@
 // TileJSON descriptions of tile sources.
+import { type CellAggregate, cellColumns } from '../../../query/plan/cell-aggregate.ts'
 import type { VectorLayer } from '../archives/archive.ts'
 import type { TileExtent } from '../source/tile-bounds.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
@@ -18,7 +19,7 @@ export function link({ base, key }: Links, path: string, parameters: Readonly<Re
 }
 
 /** TileJSON 3.0.0. `extra` is the rest of the query string: tiles take the same filter as their TileJSON. */
-export function tileJson(loadedSource: LoadedTileSource, links: Links, extra: string): object {
+export function tileJson(loadedSource: LoadedTileSource, links: Links, extra: string, cells?: CellAggregate): object {
   const { source, version, name, archive } = loadedSource
   const { minZoom, maxZoom, extentLngLat, attribution } = source
   const address = link(links, `/tiles/${source.id}/{z}/{x}/{y}.${extensionOf(loadedSource)}`, {
@@ -33,10 +34,11 @@ export function tileJson(loadedSource: LoadedTileSource, links: Links, extra: st
     tiles: [extra ? `${address}&${extra}` : address],
     minzoom: minZoom,
     maxzoom: maxZoom,
-    bounds: boundsOf(extentLngLat),
+    // A cell reaches beyond the rows that it holds.
+    bounds: cells ? everywhere : boundsOf(extentLngLat),
     center: coverageOf(loadedSource),
     ...(attribution && { attribution }),
-    ...(isVector(loadedSource) && { vector_layers: layersOf(loadedSource) }),
+    ...(isVector(loadedSource) && { vector_layers: layersOf(loadedSource, cells) }),
     ...(loadedSource.layer && { dataset: { id: loadedSource.layer.dataset.id, lastChange: loadedSource.lastChange } }),
     ...(archive?.kind === 'raster' && { format: archive.format }),
   }
@@ -53,15 +55,20 @@ export const isVector = ({ archive }: LoadedTileSource): boolean => archive?.kin
 const extensionOf = ({ archive }: LoadedTileSource): string =>
   archive && archive.format !== 'pbf' ? archive.format : archive ? 'pbf' : 'mvt'
 
+const everywhere: TileExtent = [-180, -90, 180, 90]
+
 /** MapLibre accepts no bounds beyond the world; what lies beyond appears on the other side. */
 function boundsOf([west, south, east, north]: TileExtent): TileExtent {
   if (west < -180 || east > 180) return [-180, south, 180, north]
   return [west, south, east, north]
 }
 
-export function layersOf({ source, layer, archive }: LoadedTileSource): VectorLayer[] {
+export function layersOf({ source, layer, archive }: LoadedTileSource, cells?: CellAggregate): VectorLayer[] {
   if (archive) return archive.vectorLayers
-  const fields = (layer?.dataset.attributes ?? []).filter(({ type }) => type !== 'geometry' && type !== 'binary')
+  const attributes: readonly { name: string; type: string }[] = cells
+    ? cellColumns(cells)
+    : (layer?.dataset.attributes ?? [])
+  const fields = attributes.filter(({ type }) => type !== 'geometry' && type !== 'binary')
   return [
     {
       id: layerName,
@@ -78,9 +85,14 @@ function fieldType(type: string): string {
   return type === 'boolean' ? 'Boolean' : 'String'
 }
 
+/** About a kilometre: what is smaller says nothing of where it lies, so a map of it begins where the bundled base map still does. */
+const tinySpan = 0.01 / 360
+const closestToPoint = 9
+
 /** The centre of an extent, and a zoom that shows all of it. */
 function centerOf([west, south, east, north]: TileExtent, minZoom: number, maxZoom: number): [number, number, number] {
   const span = Math.max((east - west) / 360, (north - south) / 170, 1e-9)
-  const zoom = Math.max(minZoom, Math.min(maxZoom, Math.floor(-Math.log2(span))))
+  const closest = span < tinySpan ? closestToPoint : maxZoom
+  const zoom = Math.max(minZoom, Math.min(maxZoom, closest, Math.floor(-Math.log2(span))))
   return [(west + east) / 2, (south + north) / 2, zoom]
 }

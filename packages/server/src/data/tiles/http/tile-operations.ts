@@ -1,12 +1,13 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import type { Scope } from '../../../api/access/acl.ts'
 import type { QueryTree } from '../../../api/http/input/query-string.ts'
 import type { Answer, Operation } from '../../../api/http/operation.ts'
 import { answerReadyTile, answerTile } from '../life-of-a-tile.ts'
+import { checkPlan } from '../strategy/dataset-tiles.ts'
 import { previewStyle } from './preview-style.ts'
 import { described as describedAs } from './tile-answer.ts'
 import { type Links, tileJson } from './tile-json.ts'
-import { describedQuery, tileQuery } from './tile-query.ts'
+import { describedQuery, tileParameters, tileQuery } from './tile-query.ts'
 import { namedVersion, readQuestion, restOf } from './tile-request.ts'
 import { operation, type TileServices } from './tile-services.ts'
 
@@ -16,12 +17,14 @@ const access = { class: 'tiles', level: 'execute' } as const
 async function describe(
   { request, tree, scope, services: { tiles, baseUrl } }: Context,
   id: string,
+  query: Static<typeof describedQuery>,
   write: typeof tileJson | typeof previewStyle,
 ): Promise<Answer> {
   const links: Links = { base: baseUrl(request), key: keyInAddress(tree) }
   const source = await tiles.sources.get(scope, id, namedVersion(tree))
   readQuestion(tree, describedQuery, source.parameters)
-  return describedAs(request, write(source, links, restOf(request.raw.url ?? '')))
+  const cells = checkPlan(source, tileParameters(query, tree, source.parameters))
+  return describedAs(request, write(source, links, restOf(request.raw.url ?? ''), cells))
 }
 
 export const tileOperations: readonly Operation<TileServices>[] = [
@@ -31,7 +34,7 @@ export const tileOperations: readonly Operation<TileServices>[] = [
     path: '/tiles/{id}/{z}/{x}/{y}.{ext}',
     summary: 'Get a tile',
     description:
-      'mvt and pbf are vector tiles, geojson the same features; png, jpg, webp and avif are images of an archive. Parameters of the dataset itself are given as query parameters too. X-Tile-Features says how many features are shown, and how many there would be without a limit; ~ stands before a total that is estimated.',
+      'mvt and pbf are vector tiles, geojson the same features; png, jpg, webp and avif are images of an archive. Parameters of the dataset itself are given as query parameters too. X-Tile-Features says how many features are shown, and how many there would be without a limit; ~ stands before a total that is estimated. Features of a thinned zoom have svc_count, the number of rows that each stands for.',
     access,
     query: tileQuery,
     ownParameters: true,
@@ -51,7 +54,7 @@ export const tileOperations: readonly Operation<TileServices>[] = [
     ownParameters: true,
     success: { status: 200, description: 'TileJSON 3.0.0', schema: Type.Unknown(), headers: ['ETag'] },
     failures: [304, 502, 504],
-    handle: (context, { params: { id } }) => describe(context, id, tileJson),
+    handle: (context, { params: { id }, query }) => describe(context, id, query, tileJson),
   }),
   operation({
     id: 'tiles.style',
@@ -63,7 +66,7 @@ export const tileOperations: readonly Operation<TileServices>[] = [
     ownParameters: true,
     success: { status: 200, description: 'A MapLibre style', schema: Type.Unknown(), headers: ['ETag'] },
     failures: [304, 502, 504],
-    handle: (context, { params: { id } }) => describe(context, id, previewStyle),
+    handle: (context, { params: { id }, query }) => describe(context, id, query, previewStyle),
   }),
 ]
 

@@ -14,7 +14,12 @@ export type TileParameters = {
   readonly filter?: unknown
   /** The language of the filter, if it is not our own grammar. */
   readonly 'filter-lang'?: string
+  /** The period that the rows' time meets. */
+  readonly time?: string
   readonly limit?: number
+  /** The cells that the rows are counted by, and what else is told of them. */
+  readonly aggregate?: string
+  readonly value?: readonly string[]
 }
 
 export type TileRequest = {

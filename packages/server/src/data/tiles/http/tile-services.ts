@@ -2,11 +2,14 @@
 import type { FastifyRequest } from 'fastify'
 import { operationUsing } from '../../../api/http/operation.ts'
 import type { BaseServices } from '../../../api/resource/resource.ts'
+import { createCellCounting } from '../aggregate/cell-answers.ts'
+import { createCellTables } from '../aggregate/cell-tables.ts'
+import { type Basemap, type BasemapOptions, createBasemap } from '../basemap/basemap.ts'
 import { createReadThroughCache, type ReadThroughCache, type TileUse } from '../cache/read-through-cache.ts'
 import { createRowCache } from '../cache/row-cache.ts'
-import { type Basemap, createBasemap } from '../source/basemap.ts'
+import type { TileBudget } from '../source/tile-budget.ts'
 import { createTileSourceCache, type TileSourceCache } from '../source/tile-source-cache.ts'
-import type { TileBudget, TileMakers, TileSourceContext } from '../source/tile-source-type.ts'
+import type { TileMakers, TileSourceContext } from '../source/tile-source-type.ts'
 import type { Tiling } from '../tiling.ts'
 
 /** Makes tiles and caches their sources. */
@@ -25,10 +28,31 @@ export type TileServices = {
 
 export const operation = operationUsing<TileServices>()
 
-export function createTiles(services: BaseServices, tiling: Tiling, budget: TileBudget, use?: TileUse): Tiles {
+export type TilesOptions = {
+  tiling: Tiling
+  budget: TileBudget
+  use: TileUse | undefined
+  basemap: Omit<BasemapOptions, 'archives'>
+}
+
+/** What makes tiles, and counts rows by cell for queries. */
+export const openTiles = (services: BaseServices, options: TilesOptions) => ({
+  tiles: createTiles(services, options),
+  cells: createCellCounting(options.tiling.workers),
+})
+
+function createTiles(services: BaseServices, { tiling, budget, use, ...options }: TilesOptions): Tiles {
   const { context, archives, workers, cache } = tiling
-  const makers = { data: context.data, workers, budget, rowCache: createRowCache(), archives }
+  const makers = {
+    data: context.data,
+    workers,
+    budget,
+    rowCache: createRowCache(),
+    cellTables: createCellTables(),
+    blockLoads: tiling.blockLoads,
+    archives,
+  }
   const sources = createTileSourceCache(services, context)
-  const basemap = createBasemap(context.archives)
+  const basemap = createBasemap({ ...options.basemap, archives: context.archives })
   return { ...makers, context, sources, basemap, readThrough: createReadThroughCache({ ...makers, cache, use }) }
 }

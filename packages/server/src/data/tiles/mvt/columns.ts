@@ -11,6 +11,8 @@ export type TileColumn = {
   readonly kind: 'geometry' | 'integer' | 'number' | 'boolean' | 'text' | 'decimal'
   readonly isKey?: boolean
   readonly isHidden?: boolean
+  /** The number of rows that the row stands for, a whole number of four bytes; the tile says their sum. */
+  readonly isCount?: boolean
 }
 
 export type TileAttribute = {
@@ -29,6 +31,7 @@ export type ColumnPlan = {
   /** The key, if it can be the id of a feature. */
   readonly id: number
   readonly idKind: TileColumn['kind']
+  readonly rows: number
   readonly attributes: readonly TileAttribute[]
   readonly keys: ByteWriter
   keyCount: number
@@ -42,6 +45,7 @@ export function planColumns(columns: readonly TileColumn[]): ColumnPlan {
     key: columns.findIndex(({ isKey }) => isKey),
     id,
     idKind: columns[id]?.kind ?? 'text',
+    rows: columns.findIndex(({ isCount }) => isCount),
     attributes: columns
       .map(({ name, kind, isHidden }, column) => ({ column, name, kind, isHidden, key: -1 }))
       .filter(({ kind, isHidden }) => kind !== 'geometry' && !isHidden),

@@ -31,6 +31,8 @@ export type EncodedTile = {
   readonly shown: number
   /** Rows offered. */
   readonly seen: number
+  /** What the offered rows stand for, where a column says it. */
+  readonly rows: number
   /** Rows whose geometry was null, empty or unreadable. */
   readonly invalid: number
   readonly bytesPerColumn: number[]
@@ -61,6 +63,7 @@ type Encoder = {
   result: EncodedTile | undefined
   shown: number
   seen: number
+  rows: number
   invalid: number
 }
 
@@ -88,6 +91,7 @@ export function createTileEncoder(options: EncoderOptions, converts?: TileProjec
     result: undefined,
     shown: 0,
     seen: 0,
+    rows: 0,
     invalid: 0,
   }
   return {
@@ -100,15 +104,17 @@ export function createTileEncoder(options: EncoderOptions, converts?: TileProjec
 /** Its buffers go to another encoder, so this one takes nothing any more and remembers its answer. */
 function finish(encoder: Encoder): EncodedTile {
   if (encoder.result) return encoder.result
-  const { layer, shown, seen, invalid } = encoder
+  const { layer, shown, seen, rows, invalid } = encoder
   const bytes = shown === 0 ? Buffer.alloc(0) : layerBytes(layer)
   releaseLayer(layer)
   encoder.isFull = true
-  encoder.result = { bytes, shown, seen, invalid, bytesPerColumn: [...layer.bytesPerColumn] }
+  encoder.result = { bytes, shown, seen, rows, invalid, bytesPerColumn: [...layer.bytesPerColumn] }
   return encoder.result
 }
 
 function addRow(encoder: Encoder, bytes: Buffer, at: Int32Array): boolean {
+  const { rows } = encoder.layer.plan
+  if (rows >= 0 && at[2 * rows] >= 0) encoder.rows += bytes.readInt32BE(at[2 * rows])
   if (!isOpen(encoder)) return false
   const { layer, cursor } = encoder
   const { plan, values, row, added } = layer
@@ -130,6 +136,8 @@ function addRow(encoder: Encoder, bytes: Buffer, at: Int32Array): boolean {
 }
 
 function addValues(encoder: Encoder, source: readonly unknown[]): boolean {
+  const { rows } = encoder.layer.plan
+  if (rows >= 0) encoder.rows += Number(source[rows])
   if (!isOpen(encoder)) return false
   const { layer } = encoder
   const { plan, values, row, added } = layer

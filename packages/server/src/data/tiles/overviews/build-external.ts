@@ -4,26 +4,27 @@ import type { Db } from '../../../kernel/db/db.ts'
 import { ident, sql } from '../../../kernel/db/sql.ts'
 import { readableName } from '../../databases/postgres/introspect.ts'
 import { tenantSchema } from '../../databases/tenant-schema.ts'
-import { type Buildable, type Builder, stageOverview, stepsOf } from './build-overview.ts'
+import { type Buildable, type Builder, type OverviewLimits, stageOverview, stepsOf } from './build-overview.ts'
 import { copyLimits, copyRows, indexCopy, makeCopy } from './copy-rows.ts'
 import { type DescribedTable, externalRows } from './external-table.ts'
-import { beingBuilt, overviewTable } from './overview.ts'
+import { beingBuilt, overviewTable, rankColumn } from './overview.ts'
 import type { StagedOverview } from './overview-builds.ts'
 
-type ExternalBuilder = Builder & { readonly minRows: number; readonly storageLeft: number }
+type ExternalBuilder = Builder & { readonly limits: OverviewLimits; readonly storageLeft: number }
 
 /** The part of the work that is copying. */
 const copyShare = 0.7
 
 export async function stageCopy(db: Db, seen: DescribedTable, builder: ExternalBuilder): Promise<StagedOverview> {
-  const { signal, isHeld, onProgress, minRows } = builder
+  const { signal, isHeld, onProgress, limits } = builder
   const { dataset, geometry, isPoint } = seen.table
   const name = overviewTable(dataset.id, `${beingBuilt}base`)
-  const buildable = { dataset, geometry, isPoint, table: { schema: tenantSchema(dataset.applicationId), name } }
+  const rank = sql`q.${ident(rankColumn)}`
+  const buildable = { dataset, geometry, isPoint, rank, table: { schema: tenantSchema(dataset.applicationId), name } }
   await demandSystem(db, geometry.srid || 4326)
   const oid = await copyTable(db, seen, builder, buildable)
   const later = (fraction: number): Promise<void> => onProgress(copyShare + (1 - copyShare) * fraction)
-  const staged = await stageOverview(db, buildable, minRows, { signal, isHeld, onProgress: later })
+  const staged = await stageOverview(db, buildable, limits, { signal, isHeld, onProgress: later })
   return { buildable, staged, oid }
 }
 

@@ -4,19 +4,25 @@ import { lockApplication } from '../../../api/resource/lock-application.ts'
 import type { Db, Queryable } from '../../../kernel/db/db.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
+import type { TileBudget } from '../source/tile-budget.ts'
 import { isLonLat, mercatorPosition } from '../sql/mercator-sql.ts'
+import { keyRank } from '../thinning/rank-sql.ts'
+import { rowBytesSql } from '../thinning/row-bytes.ts'
+import { cellBitsFor, chooseRates, rateAt, thinningBudget } from '../thinning/thinning-rule.ts'
 import {
   beingBuilt,
   copiedColumns,
   countColumn,
   keyOf,
   type OverviewDataset,
+  type OverviewThinning,
   overviewTable,
+  rankColumn,
   sizeColumn,
   type TenantTable,
 } from './overview.ts'
-import { cellBits, tileMetres } from './overview-grid.ts'
-import { countOf, findCrowded, makeRows, type OverviewSource } from './overview-rows.ts'
+import { tileMetres } from './overview-grid.ts'
+import { countOf, densestOf, enoughFor, findCrowded, makeRows, type OverviewSource } from './overview-rows.ts'
 import { type Level, pickedInCrowded, pickRows } from './pick-rows.ts'
 
 export type Buildable = {
@@ -24,6 +30,8 @@ export type Buildable = {
   readonly geometry: Attribute
   readonly isPoint: boolean
   readonly table: TenantTable
+  /** The rows' ranks, if not by their key. */
+  readonly rank?: Sql
 }
 
 /** The job that builds. */
@@ -35,19 +43,26 @@ export type Builder = {
   onProgress(fraction: number): Promise<void>
 }
 
+export type OverviewLimits = TileBudget & {
+  /** Smaller tables have no overview. */
+  readonly minRows: number
+}
+
 /** The contents of the staged tables. */
 export type OverviewTables = {
   readonly zooms: readonly number[]
   readonly rowCounts: readonly number[]
   /** The tiles made from these tables; see tileNumber. */
   readonly tiles: readonly number[]
+  /** Absent if the table is too small for an overview. */
+  readonly thinning?: OverviewThinning
 }
 
 /** Builds the tables of an overview beside those in use. They hold only what lies in crowded tiles. */
 export async function stageOverview(
   db: Db,
   buildable: Buildable,
-  minRows: number,
+  { minRows, ...budget }: OverviewLimits,
   builder: Builder,
 ): Promise<OverviewTables> {
   const source = sourceOf(buildable)
@@ -55,11 +70,28 @@ export async function stageOverview(
   const step = stepsOf(db, buildable.dataset, builder)
   const rows = await step((tx) => makeRows(tx, source))
   if (rows < minRows) return nothing
-  const crowded = await step((tx) => findCrowded(tx, source))
-  if (crowded.length === 0) return nothing
+  const limits = thinningBudget(budget)
+  const rowBytes = await step((tx) => rowBytesOf(tx, source))
+  const found = await step((tx) => findCrowded(tx, source, enoughFor(limits, rowBytes)))
+  const densest = await step((tx) => densestOf(tx, source, rowBytes))
+  const [rates, cellBits] = [chooseRates(densest, limits), cellBitsFor(densest, limits)]
+  // At a zoom that shows all points the table has no more of them than an overview would.
+  const crowded = source.isPoint ? found.slice(0, rates.length) : found
+  const thinning = { rates, cellBits, densest }
+  if (crowded.length === 0) return { ...nothing, thinning }
   const highest = crowded.length - 1
-  const rowCounts = await makeLevels({ source, highest, step, onProgress: builder.onProgress }, highest)
-  return { zooms: [...crowded.keys()], rowCounts, tiles: crowded.flat() }
+  const rowCounts = await makeLevels({ source, thinning, highest, step, onProgress: builder.onProgress }, highest)
+  return { zooms: [...crowded.keys()], rowCounts, tiles: crowded.flat(), thinning }
+}
+
+/** The rows that are measured, as many as tell a long row from a short one. */
+const measured = 2_000
+
+async function rowBytesOf(tx: Queryable, { base, columns, key }: OverviewSource): Promise<number> {
+  const values = columns.map((name) => sql`q.${ident(name)}`)
+  const some = sql`(SELECT * FROM ${base} AS q ORDER BY q.${ident(key)} LIMIT ${raw(String(measured))})`
+  const [row] = await tx.query<{ bytes: number }>(sql`SELECT ${rowBytesSql(values)} AS bytes FROM ${some} AS q`)
+  return row?.bytes ?? 0
 }
 
 const nothing: OverviewTables = { zooms: [], rowCounts: [], tiles: [] }
@@ -68,15 +100,22 @@ export type Step = <T>(work: (tx: Queryable) => Promise<T>) => Promise<T>
 
 type Pyramid = Pick<Builder, 'onProgress'> & {
   readonly source: OverviewSource
+  readonly thinning: OverviewThinning
   readonly highest: number
   readonly step: Step
 }
 
 /** The tables of a zoom and of those below it; returns their row counts. An index is made while the next table is. */
 async function makeLevels(pyramid: Pyramid, zoom: number): Promise<number[]> {
-  const { source, highest, step, onProgress } = pyramid
+  const { source, thinning, highest, step, onProgress } = pyramid
   await onProgress(1 - (1 + zoom) / (2 + highest))
-  const level = { ...source, zoom, isHighest: zoom === highest }
+  const level = {
+    ...source,
+    zoom,
+    isHighest: zoom === highest,
+    rate: rateAt(thinning.rates, zoom),
+    cellBits: thinning.cellBits,
+  }
   await step((tx) => pickRows(tx, level))
   const rows = await step((tx) => makeTable(tx, level))
   const below = zoom > 0 ? makeLevels(pyramid, zoom - 1) : []
@@ -87,7 +126,7 @@ async function makeLevels(pyramid: Pyramid, zoom: number): Promise<number[]> {
 const wholeNumbers = new Set(['smallint', 'integer', 'bigint'])
 
 /** Undefined if there can be no overview. */
-function sourceOf({ dataset, geometry, isPoint, table }: Buildable): OverviewSource | undefined {
+function sourceOf({ dataset, geometry, isPoint, table, rank }: Buildable): OverviewSource | undefined {
   const key = keyOf(dataset)
   if (key === undefined) return undefined
   const keyType = dataset.attributes.find(({ name }) => name === key)?.dbType ?? ''
@@ -98,6 +137,7 @@ function sourceOf({ dataset, geometry, isPoint, table }: Buildable): OverviewSou
     base: ident(table.schema, table.name),
     isPlain: isPoint && isLonLat(geometry) && wholeNumbers.has(keyType),
     columns: copiedColumns(dataset),
+    rank: rank ?? keyRank(key),
     named: (part) => ident(table.schema, overviewTable(dataset.id, `${beingBuilt}${part}`)),
   }
 }
@@ -133,14 +173,14 @@ export async function demandJob(isHeld: Builder['isHeld'], tx: Queryable): Promi
 }
 
 async function makeTable(tx: Queryable, level: Level): Promise<number> {
-  const { zoom, geometry, columns, named } = level
+  const { zoom, cellBits, geometry, columns, named } = level
   const into = named(`new_${zoom}`)
   const copied = columns.map((name) => sql`q.${ident(name)}, `)
   const { shape, size, from } = shapesOf(level)
   await tx.query(sql`
     CREATE TABLE ${into} AS
     SELECT ${joinSql(copied, '')}${shape}::geometry(Geometry, 3857) AS ${ident(geometry.name)},
-      p.n AS ${ident(countColumn)}, ${size} AS ${ident(sizeColumn)}
+      p.n AS ${ident(countColumn)}, ${size} AS ${ident(sizeColumn)}, p.rank AS ${ident(rankColumn)}
     FROM ${from} ORDER BY ${raw(`(p.x >> ${cellBits})::int8 << 32 | (p.y >> ${cellBits})`)}`)
   return countOf(tx, into)
 }

@@ -11,7 +11,7 @@ import { datasetTypeOf } from '../../datasets/dataset-types.ts'
 import { wantsOverviews } from '../../datasets/overview-setting.ts'
 import { stageCopy } from './build-external.ts'
 import { type DescribedTable, externalTableOf } from './external-table.ts'
-import { type Overview, overviewOf } from './overview.ts'
+import { type Overview, type OverviewThinning, overviewOf, rankColumn } from './overview.ts'
 import { type Build, type BuildOptions, createOverviewBuilds } from './overview-builds.ts'
 import { dropUnfinished, type OverviewTarget } from './swap-overview.ts'
 
@@ -40,7 +40,7 @@ const lookMs = 2_000
 const patience = 10
 
 export function createExternalOverviews(options: ExternalOverviewsOptions): ExternalOverviews {
-  const { db, jobs, connections, minRows, rebuildMs } = options
+  const { db, jobs, connections, minRows, budget, rebuildMs } = options
   const seen = createLoadingCache<DescribedTable | undefined>({ ttlMs: Math.min(trustMs, rebuildMs) })
 
   /** Undefined if there can be no overview of it. */
@@ -65,7 +65,7 @@ export function createExternalOverviews(options: ExternalOverviewsOptions): Exte
       shape: table.table.shape,
       async stage(builder) {
         const storageLeft = Math.max(0, await options.storageLeft(applicationId))
-        return stageCopy(db, table, { ...builder, minRows, storageLeft })
+        return stageCopy(db, table, { ...builder, limits: { minRows, ...budget }, storageLeft })
       },
     }
   }
@@ -110,13 +110,14 @@ type OverviewState = {
   readonly version: string | null
   readonly shape: string | null
   readonly tiles: number[] | null
+  readonly thinning: OverviewThinning | null
   readonly builtAt: Date | null
   readonly triedAt: Date
 }
 
 async function recordOf(db: Db, id: string): Promise<OverviewState | undefined> {
   const [record] = await db.query<OverviewState>(sql`
-    SELECT state, version, shape, tiles, built_at AS "builtAt", tried_at AS "triedAt" FROM svc.overviews
+    SELECT state, version, shape, tiles, thinning, built_at AS "builtAt", tried_at AS "triedAt" FROM svc.overviews
     WHERE dataset_id = ${id}::uuid`)
   return record
 }
@@ -125,7 +126,7 @@ async function recordOf(db: Db, id: string): Promise<OverviewState | undefined> 
 const isOf = ({ version, shape }: OverviewState, { table, fingerprint }: DescribedTable): boolean =>
   shape === table.shape &&
   version?.split(' ')[0] === fingerprint.table &&
-  table.columns.every(({ name }) => fingerprint.columns.has(name))
+  table.columns.every(({ name }) => name === rankColumn || fingerprint.columns.has(name))
 
 type Rule = { readonly fits: boolean; readonly minRows: number; readonly rebuildMs: number }
 
@@ -146,7 +147,7 @@ async function external(
   record: OverviewState,
   connections: Pick<Connections, 'openPlatform'>,
 ): Promise<Overview | undefined> {
-  const overview = overviewOf(id, table.geometry, tenantSchema(applicationId), record)
+  const overview = overviewOf(id, table, tenantSchema(applicationId), record)
   const { postgres: connection } = await connections.openPlatform(applicationId)
   if (!overview || !connection) return undefined
   const relation = { from: overview.from(0), key: [], isTable: false }

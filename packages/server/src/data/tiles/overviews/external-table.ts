@@ -8,7 +8,8 @@ import type { Dataset } from '../../datasets/dataset-record.ts'
 import { layerOf } from '../source/dataset-layer.ts'
 import { selectedColumn } from '../sql/tile-columns.ts'
 import { stored } from '../sql/tile-sql.ts'
-import { countColumn, type OverviewDataset, sizeColumn } from './overview.ts'
+import { keyRank, rowRank } from '../thinning/rank-sql.ts'
+import { countColumn, type OverviewDataset, rankColumn, sizeColumn, thinningRule } from './overview.ts'
 
 /** A column of the copy, and its value on the other server. */
 type CopiedColumn = { readonly name: string; readonly type: string; readonly value: Sql }
@@ -18,7 +19,9 @@ export type ExternalTable = {
   readonly dataset: OverviewDataset
   readonly geometry: Attribute
   readonly isPoint: boolean
-  /** The geometry first. */
+  /** The rank of a row there. */
+  readonly rank: Sql
+  /** The geometry first, then the rank. */
   readonly columns: readonly CopiedColumn[]
   /** The key of the table is copied; otherwise the copy's rows are numbered. */
   readonly hasKey: boolean
@@ -41,7 +44,7 @@ export const rowColumn = 'svc_row'
 /** Types that are copied as they are. Those of extensions need not exist here, so all others become the text that tiles show. */
 const plainTypes = new Set(['boolean', 'smallint', 'integer', 'bigint', 'real', 'double precision'])
 
-const taken = new Set([rowColumn, countColumn, sizeColumn])
+const taken = new Set([rowColumn, countColumn, sizeColumn, rankColumn])
 
 /** Undefined if there can be no overview. `place` names the server and the user that reads there. */
 export function externalTableOf(dataset: Dataset, place: string): ExternalTable | undefined {
@@ -59,6 +62,7 @@ export function externalTableOf(dataset: Dataset, place: string): ExternalTable 
     return [{ name: dto.name, type, value: selectedColumn(dto, attribute, false).value }]
   })
   const copied = key ? values : [{ name: rowColumn, type: 'bigint', value: raw('') }, ...values]
+  const rank = key ? keyRank(key.name) : rowRank
   const value = isGeography ? sql`${stored(original)}::geometry` : stored(original)
   return {
     dataset: {
@@ -74,7 +78,13 @@ export function externalTableOf(dataset: Dataset, place: string): ExternalTable 
     },
     geometry: planar,
     isPoint: geometryType === 'point',
-    columns: [{ name: original.name, type: 'geometry', value: value }, ...values],
+    rank,
+    columns: [
+      { name: original.name, type: 'geometry', value: value },
+      // Made there, where it is the same as in tiles that are made from the table.
+      { name: rankColumn, type: 'integer', value: rank },
+      ...values,
+    ],
     hasKey: key !== undefined,
     key: key?.name ?? rowColumn,
     shape: shapeOf(dataset, original, place),
@@ -83,7 +93,7 @@ export function externalTableOf(dataset: Dataset, place: string): ExternalTable 
 
 function shapeOf({ attributes, source, type }: Dataset, geometry: Attribute, place: string): string {
   const columns = attributes.map(({ name, dbType, primaryKey }) => [name, dbType, primaryKey])
-  return hash('sha1', JSON.stringify([geometry, columns, type, source, place]), 'base64url').slice(0, 12)
+  return hash('sha1', JSON.stringify([thinningRule, geometry, columns, type, source, place]), 'base64url').slice(0, 12)
 }
 
 /** All rows that can be on a map. */

@@ -7,6 +7,7 @@ import { cancelStatements } from '../../../kernel/db/cancel-statements.ts'
 import type { Db } from '../../../kernel/db/db.ts'
 import type { Jobs } from '../../../kernel/jobs/jobs.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
+import type { TileBudget } from '../source/tile-budget.ts'
 import type { Buildable, Builder, OverviewTables } from './build-overview.ts'
 import { beingBuilt, overviewTable } from './overview.ts'
 import { type BuiltFrom, builtRecord, noteProgress, noteState } from './overview-record.ts'
@@ -20,6 +21,8 @@ export type BuildOptions = {
   readonly share: MachineShare
   /** Smaller tables have no overview. */
   readonly minRows: number
+  /** Of a tile, unless its source says otherwise. */
+  readonly budget: TileBudget
   findDataset(applicationId: string, id: string): Promise<Dataset | undefined>
   onError(error: unknown): void
 }

@@ -1,20 +1,19 @@
 // The grid of overviews: a square of cells over the map, the same for all zooms.
 import { raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import { cellBits, highestThinned } from '../thinning/thinning-rule.ts'
 
 const half = 20037508.342789244
 
 export const tileMetres = (zoom: number): number => (2 * half) / 2 ** zoom
 
 /** No overviews above this zoom, however dense the data. */
-export const maxZoom = 16
-/** Each tile is divided into 2^7 × 2^7 cells; a cell shows one of the rows too small to be visible by themselves. */
-export const cellBits = 7
+export const maxZoom = highestThinned
 const gridBits = maxZoom + cellBits
 
 /** How many bits lower a tile's number is than that of its cells in the finest grid. */
 export const tileShift = (zoom: number): number => gridBits - zoom
 /** The same of a cell of this zoom. */
-export const cellShift = (zoom: number): number => maxZoom - zoom
+export const cellShift = (zoom: number, cellBits: number): number => tileShift(zoom) - cellBits
 
 /** The number of a place in the finest grid, clamped, so that coordinates far outside the map still fit an integer. */
 export const cellOf = (metres: Sql): Sql =>

@@ -30,9 +30,10 @@ export type BuiltFrom = { readonly version: string; readonly shape: string }
 /** The statement that records a finished build. */
 export const builtRecord = (
   datasetId: string,
-  { zooms, rowCounts, tiles }: OverviewTables,
+  { zooms, rowCounts, tiles, thinning }: OverviewTables,
   { version, shape }: BuiltFrom,
 ): Sql => sql`
   UPDATE svc.overviews SET state = 'built', progress = 1, version = ${version}, shape = ${shape},
-    zooms = ${zooms}::int4[], row_counts = ${rowCounts}::int8[], tiles = ${tiles}::int8[], built_at = clock_timestamp(), error = NULL
+    zooms = ${zooms}::int4[], row_counts = ${rowCounts}::int8[], tiles = ${tiles}::int8[], thinning = ${thinning ? JSON.stringify(thinning) : null}::jsonb,
+    built_at = clock_timestamp(), error = NULL
   WHERE dataset_id = ${datasetId}::uuid`

@@ -6,6 +6,7 @@ import { overviewPrefix } from '../../databases/tenant-schema.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import type { Source } from '../../datasets/dataset-type.ts'
 import type { TileQuery } from '../sql/tile-sql.ts'
+import type { Rates, TileLoad } from '../thinning/thinning-rule.ts'
 
 type Tile = TileQuery['tile']
 
@@ -13,12 +14,24 @@ type Tile = TileQuery['tile']
 export type Overview = {
   /** Changes when it is rebuilt. */
   readonly version: string
+  /** How its zooms are thinned; tiles that are made from the table keep to it as well. */
+  readonly thinning: OverviewThinning
   /** Whether the tile is made from the overview; other tiles are small enough to be made from the table. */
   has(tile: Tile): boolean
   from(zoom: number): Sql
   readonly geometry: Attribute
+  /** The rank of a row of the table `q`, the same as in the overview. */
+  readonly tableRank: Sql
   /** Only if the table is on another server. */
   readonly external?: ExternalOverview
+}
+
+export type OverviewThinning = {
+  /** Those of its tables. A tile source with smaller budgets has lower ones. */
+  readonly rates: Rates
+  readonly cellBits: number
+  /** By zoom, what the densest tiles would hold without thinning; see chooseRates. */
+  readonly densest: readonly (readonly TileLoad[])[]
 }
 
 /** How an overview is read that is not where its table is: in the platform's database. */
@@ -40,11 +53,14 @@ export const overviewFringe = 1 / 8
 /** The columns added to those of the table. */
 export const countColumn = 'svc_count'
 export const sizeColumn = 'svc_size'
+export const rankColumn = 'svc_rank'
+const addedColumns: readonly string[] = [countColumn, sizeColumn, rankColumn]
 
 export const weight = sql`q.${ident(countColumn)}`
+export const overviewRank = sql`q.${ident(rankColumn)}`
 
-/** The order for dropping rows: the least visible go first. */
-export const mostSeenFirst = [sql`q.${ident(sizeColumn)} DESC`, sql`${weight} DESC`]
+/** The order for dropping rows: the least visible go first, then those that a lower rate would hide. */
+export const mostSeenFirst = [sql`q.${ident(sizeColumn)} DESC`, overviewRank]
 
 export const overviewTable = (datasetId: string, part: string | number): string =>
   `${overviewPrefix}${datasetId.replaceAll('-', '')}_${part}`
@@ -62,14 +78,17 @@ export const copiedColumns = ({ attributes }: Pick<Dataset, 'attributes'>): stri
 /** The key column; undefined if there can be no overview. */
 export function keyOf({ attributes }: Pick<Dataset, 'attributes'>): string | undefined {
   const keys = attributes.filter(({ primaryKey }) => primaryKey)
-  const isTaken = attributes.some(({ name }) => name === countColumn || name === sizeColumn)
+  const isTaken = attributes.some(({ name }) => addedColumns.includes(name))
   return keys.length === 1 && !isTaken ? keys[0]?.name : undefined
 }
+
+/** Changes with the rule by which rows are thinned, so that overviews of a former one are made anew. */
+export const thinningRule = 2
 
 /** Changes when an older overview no longer fits the dataset. Where rows may lie does not matter: it follows them. */
 export function shapeOf(dataset: Pick<Dataset, 'attributes'>, { period: _, ...geometry }: Attribute): string {
   const columns = dataset.attributes.map(({ name, dbType }) => [name, dbType])
-  return hash('sha1', JSON.stringify([geometry, columns]), 'base64url').slice(0, 12)
+  return hash('sha1', JSON.stringify([thinningRule, geometry, columns]), 'base64url').slice(0, 12)
 }
 
 /** The geometry column as the overview's tables store it, whatever the original was. */
@@ -79,19 +98,25 @@ const overviewFrom = (schema: string, datasetId: string, zoom: number): Sql =>
   ident(schema, overviewTable(datasetId, zoom))
 
 /** What the record of a finished build says. */
-type BuiltRecord = { readonly builtAt: Date | null; readonly tiles: readonly number[] | null }
+type BuiltRecord = {
+  readonly builtAt: Date | null
+  readonly tiles: readonly number[] | null
+  readonly thinning: OverviewThinning | null
+}
 
-/** Undefined if no tile is made from it. */
+/** Undefined if the table turned out to be too small for one. */
 export function overviewOf(
   datasetId: string,
-  geometry: Attribute,
+  { geometry, rank: tableRank }: { readonly geometry: Attribute; readonly rank: Sql },
   schema: string,
-  { tiles, builtAt }: BuiltRecord,
+  { tiles, builtAt, thinning }: BuiltRecord,
 ): Overview | undefined {
-  if (!tiles?.length) return undefined
+  if (!thinning) return undefined
   const numbers = new Set(tiles)
   return {
     version: String(builtAt?.getTime()),
+    thinning,
+    tableRank,
     has: (tile) => numbers.has(tileNumber(tile)),
     from: (zoom) => overviewFrom(schema, datasetId, zoom),
     geometry: overviewGeometry(geometry),

@@ -5,12 +5,14 @@ import { sql } from '../../../kernel/db/sql.ts'
 import type { Jobs } from '../../../kernel/jobs/jobs.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import { layerOf } from '../source/dataset-layer.ts'
+import { keyRank } from '../thinning/rank-sql.ts'
 import { stageOverview } from './build-overview.ts'
 import {
   copiedColumns,
   keyOf,
   type Overview,
   type OverviewDataset,
+  type OverviewThinning,
   overviewOf,
   shapeOf,
   type TenantTable,
@@ -43,7 +45,7 @@ const maxQuietWaitMs = 60_000
 const backoffMs = 600_000
 
 export function createOverviews(options: OverviewsOptions): Overviews {
-  const { db, jobs, minRows, tableOf } = options
+  const { db, jobs, minRows, budget, tableOf } = options
 
   async function prepare(dataset: Dataset, signal: AbortSignal): Promise<Build | undefined> {
     const table = await tableOf(dataset)
@@ -62,7 +64,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
       stage: async (builder) => ({
         buildable,
         oid: facts.oid,
-        staged: await stageOverview(db, buildable, minRows, builder),
+        staged: await stageOverview(db, buildable, { minRows, ...budget }, builder),
       }),
     }
   }
@@ -78,15 +80,16 @@ export function createOverviews(options: OverviewsOptions): Overviews {
     announce: () => jobs.announce(queue),
     cancel: builds.cancel,
     async find(dataset) {
-      const table = keyOf(dataset) === undefined ? undefined : await tableOf(dataset)
+      const key = keyOf(dataset)
+      const table = key === undefined ? undefined : await tableOf(dataset)
       const facts = table && (await factsOf(db, dataset, table))
-      if (!table || !facts) return undefined
+      if (key === undefined || !table || !facts) return undefined
       const { geometry } = layerOf(dataset)
       const isWhole = copiedColumns(dataset).every((name) => facts.columns.includes(name))
       const isSame = facts.shape === shapeOf(dataset, geometry) && facts.version?.split(' ')[0] === facts.oid
       const fits = isSame && isWhole
       if (!isSettled(facts, fits, minRows)) builds.order(dataset)
-      return fits ? overviewOf(dataset.id, geometry, table.schema, facts) : undefined
+      return fits ? overviewOf(dataset.id, { geometry, rank: keyRank(key) }, table.schema, facts) : undefined
     },
   }
 }
@@ -102,6 +105,7 @@ type Facts = {
   readonly version: string | null
   readonly shape: string | null
   readonly tiles: number[] | null
+  readonly thinning: OverviewThinning | null
   readonly builtAt: Date | null
   readonly failedVersion: string | null
   readonly failedAt: Date | null
@@ -127,7 +131,7 @@ async function factsOf(
     SELECT c.oid::text AS oid, parts.rows,
       ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped) AS columns,
       concat_ws(' ', c.oid, c.relfilenode, svc.data_version(${schema}, CASE WHEN c.relkind = 'r' AND NOT c.relhassubclass THEN ${name}::text END)) AS current,
-      o.version, o.shape, o.tiles, o.built_at AS "builtAt",
+      o.version, o.shape, o.tiles, o.thinning, o.built_at AS "builtAt",
       CASE WHEN o.state = 'failed' THEN o.tried_version END AS "failedVersion", o.tried_at AS "failedAt"
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN svc.overviews o ON o.dataset_id = ${dataset.id}::uuid

@@ -2,53 +2,58 @@
 import type { Queryable } from '../../../kernel/db/db.ts'
 import { joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { tileMargin } from '../sql/tile-sql.ts'
+import { rankLimitSql, standsForSql } from '../thinning/rank-sql.ts'
+import { alwaysShown } from '../thinning/thinning-rule.ts'
 import { overviewFringe } from './overview.ts'
-import { cellBits, cellShift, tileMetres, tileShift } from './overview-grid.ts'
-import type { OverviewSource } from './overview-rows.ts'
+import { cellShift, tileMetres, tileShift } from './overview-grid.ts'
+import { classAt, type OverviewSource } from './overview-rows.ts'
 
-/** The number of visible rows that a cell keeps. */
-const largePerCell = 4
 const fringe = tileMargin + overviewFringe
 
 /** One zoom of an overview. Higher zooms are made first. */
-export type Level = OverviewSource & { readonly zoom: number; readonly isHighest: boolean }
+export type Level = OverviewSource & {
+  readonly zoom: number
+  readonly isHighest: boolean
+  readonly rate: number
+  readonly cellBits: number
+}
 
 /**
- * Picks rows for each cell: of points the one with the lowest id, of shapes the largest visible ones and one of the
- * others. A row of the table is the id of a row, the number of rows that it stands for, and its cell.
+ * Picks the rows that are shown at a zoom, by the rule of thinning-rule.ts. A row of the table is the id of a row, what it takes
+ * to pick it at the zoom below, the number of rows that it stands for, and its cell. What a zoom shows the next higher one does
+ * too, and that says how many rows were in its cells; so the rows themselves are read for the highest zoom only.
  */
 export async function pickRows(tx: Queryable, level: Level): Promise<void> {
-  const into = level.named(`picked_${level.zoom}`)
-  await tx.query(sql`CREATE UNLOGGED TABLE ${into} AS ${level.isPoint ? pickedPoints(level) : pickedShapes(level)}`)
+  const { zoom, isPoint, rate } = level
+  const into = level.named(`picked_${zoom}`)
+  const size = classAt(zoom)
+  const limit = rankLimitSql(rate, isPoint ? undefined : size)
+  const isLarge = sql`${size} = ${raw(String(alwaysShown))}`
+  const candidates = candidatesOf(level)
+  const [inCells, large] = isPoint
+    ? [candidates, raw('')]
+    : [
+        sql`(SELECT * FROM ${candidates} AS c WHERE NOT ${isLarge})`,
+        sql`UNION ALL SELECT id, rank, magnitude, x, y, n FROM ${candidates} AS c WHERE ${isLarge}`,
+      ]
+  await tx.query(sql`
+    CREATE UNLOGGED TABLE ${into} AS
+    WITH cells AS MATERIALIZED (
+      SELECT x, y, sum(n)::int8 AS total, min(rank) AS lowest FROM ${inCells} AS c GROUP BY 1, 2)
+    SELECT id, rank, magnitude, x, y,
+      ${standsForSql(raw('total'), raw('count(*) OVER cell'), raw('row_number() OVER (cell ORDER BY rank, id)'))} AS n
+    FROM ${inCells} AS c JOIN cells USING (x, y) WHERE rank < ${limit} OR rank = lowest
+    WINDOW cell AS (PARTITION BY x, y) ${large}`)
   // The planner needs the new row counts.
   await tx.query(sql`ANALYZE ${into} (id)`)
 }
 
-/** A cell has four of the next higher zoom, so the rows themselves are read for the highest zoom only. */
-function pickedPoints({ zoom, isHighest, named }: Level): Sql {
-  if (isHighest) return oneOf(named('rows'), zoom)
-  return sql`
-    SELECT min(id) AS id, sum(n)::int4 AS n, x >> 1 AS x, y >> 1 AS y FROM ${named(`picked_${zoom + 1}`)} GROUP BY 3, 4`
-}
-
-const oneOf = (rows: Sql, zoom: number): Sql =>
-  sql`SELECT min(id) AS id, count(*)::int4 AS n, ${cellAt(zoom)} FROM ${rows} GROUP BY 3, 4`
-
-const cellAt = (zoom: number): Sql => raw(`cx >> ${cellShift(zoom)} AS x, cy >> ${cellShift(zoom)} AS y`)
-
-function pickedShapes(level: Level): Sql {
-  const { zoom, named } = level
-  const others = raw(String(largePerCell - 1))
-  const visible = raw(`${tileMetres(zoom) / 256}::float4`)
-  return sql`
-    WITH touching AS MATERIALIZED (
-      SELECT id, cx, cy, size, ${cellAt(zoom)} FROM ${named('rows')} WHERE ${isSeen(level)}),
-    large AS (
-      SELECT id, x, y, row_number() OVER (PARTITION BY x, y ORDER BY id) AS place, count(*) OVER (PARTITION BY x, y) AS n
-      FROM touching WHERE size >= ${visible})
-    SELECT id, CASE WHEN place = 1 THEN greatest(1, n - ${others}) ELSE 1 END::int4 AS n, x, y FROM large
-    WHERE place <= 1 + ${others}
-    UNION ALL ${oneOf(sql`touching WHERE size < ${visible}`, zoom)}`
+/** The rows of the zoom above, each with what it stands for and its cell of this zoom. */
+function candidatesOf({ zoom, isHighest, cellBits, named }: Level): Sql {
+  const shift = cellShift(zoom, cellBits)
+  return isHighest
+    ? sql`(SELECT id, rank, magnitude, 1::int4 AS n, ${raw(`cx >> ${shift} AS x, cy >> ${shift} AS y`)} FROM ${named('rows')})`
+    : sql`(SELECT id, rank, magnitude, n, x >> 1 AS x, y >> 1 AS y FROM ${named(`picked_${zoom + 1}`)})`
 }
 
 /** Shapes that touch a crowded tile: a box that is, with its fringe, no wider than a tile touches only those of its corners. */
@@ -64,11 +69,16 @@ function isSeen(level: Level): Sql {
   return sql`${raw(`size > ${tileMetres(zoom) * (1 - 2 * fringe)}`)} OR ${corners}`
 }
 
-/** The picked rows of crowded tiles. The fringe is a whole number of cells, so the cell of a point decides. */
+/** The picked rows of crowded tiles. The fringe is rounded up to whole cells, so the cell of a point decides. */
 export function pickedInCrowded(level: Level): Sql {
   const picked = level.named(`picked_${level.zoom}`)
-  if (!level.isPoint) return picked
-  const cells = { x: ['x', 'x'], y: ['y', 'y'], width: fringe * 2 ** cellBits, shift: cellBits } as const
+  if (!level.isPoint) {
+    // Its rows have the boxes.
+    const shapes = sql`SELECT p.* FROM ${picked} AS p JOIN ${level.named('rows')} AS r USING (id)`
+    return sql`(${shapes} WHERE ${isSeen(level)})`
+  }
+  const { cellBits } = level
+  const cells = { x: ['x', 'x'], y: ['y', 'y'], width: Math.ceil(fringe * 2 ** cellBits), shift: cellBits } as const
   return sql`(SELECT * FROM ${picked} WHERE ${touchesCrowded(level, cells)})`
 }
 

@@ -6,15 +6,20 @@ import type { Folder } from '../../../kernel/storage/file-store.ts'
 import type { DataState } from '../../datasets/data-versions.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import type { ParameterValues, Source } from '../../datasets/dataset-type.ts'
+import type { CellTables } from '../aggregate/cell-tables.ts'
 import type { ArchiveInfo } from '../archives/archive.ts'
 import type { Archives } from '../archives/archives.ts'
 import type { RowCache } from '../cache/row-cache.ts'
 import type { CachedTile } from '../cache/tile-cache.ts'
 import type { TileRequest } from '../http/tile-request.ts'
+import type { FileOverview } from '../overviews/files/file-overview.ts'
 import type { Overview } from '../overviews/overview.ts'
+import type { DensestTilesCache } from '../thinning/densest-tiles.ts'
+import type { EstimatedRates } from '../thinning/thinning-rule.ts'
 import type { TileWorkers } from '../workers/tile-workers.ts'
 import type { DatasetLayer } from './dataset-layer.ts'
 import type { TileExtent } from './tile-bounds.ts'
+import type { TileBudget } from './tile-budget.ts'
 
 export type TileSourceType = {
   /** Throws a 400 unless the caller may publish what the source names; absent if the source needs no permission. */
@@ -86,6 +91,8 @@ export type LoadedTileSource = {
   /** The names of the dataset's own parameters. */
   readonly parameters?: ReadonlySet<string>
   readonly overview?: Overview
+  /** Of a table that is files. */
+  readonly fileOverview?: FileOverview
   readonly archive?: ArchiveInfo
   /** The extent may be too small. */
   readonly isExtentEstimated?: boolean
@@ -101,14 +108,14 @@ export type TileSourceContext = {
   filesOf(applicationId: string): Folder
 }
 
-export type TileBudget = { readonly maxFeatures: number; readonly maxBytes: number }
-
 /** What types use to make tiles. */
 export type TileMakers = {
   readonly data: TileDatasets
   readonly workers: TileWorkers
   readonly budget: TileBudget
   readonly rowCache: RowCache
+  readonly cellTables: CellTables
+  readonly blockLoads: DensestTilesCache
   readonly archives: Archives
 }
 
@@ -132,6 +139,8 @@ export type TileDatasets = {
   table(dataset: Dataset): Promise<TileTable | undefined>
   /** For low zooms of large tables in the platform's database, and of external ones whose datasets ask for it. */
   overview(dataset: Dataset): Promise<Overview | undefined>
+  /** For tables that are files. */
+  fileOverview(dataset: Dataset): Promise<FileOverview | undefined>
   /** Ends the work on an overview, so that the dataset's table can be dropped. */
   cancelOverview(datasetId: string): Promise<void>
 }
@@ -140,8 +149,8 @@ export type TileEstimate = { readonly rows?: number; readonly extent?: TileExten
 
 export type TileTable = {
   readonly rows: number
-  /** The planner's estimates for tiles of the table, by `z/x/y`. */
-  readonly plannedRows: Map<string, number>
+  /** The rates of its zooms, by filter, budget and columns. */
+  readonly estimates: Map<string, Promise<EstimatedRates | undefined>>
 }
 
 /** What tiles need from archives. */

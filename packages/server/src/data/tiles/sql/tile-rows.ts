@@ -65,7 +65,7 @@ export async function totalOf(
 type PlanSource = Pick<InSql, 'connection' | 'isTrusted'>
 
 /** What the planner expects of reading all rows of a tile. */
-export async function plannedTile(
+async function plannedTile(
   { connection, isTrusted }: PlanSource,
   query: TileQuery,
   signal: AbortSignal,

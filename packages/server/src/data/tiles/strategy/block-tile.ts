@@ -1,142 +1,146 @@
-// Tiles from an engine without PostGIS. Its rows go to a worker as raw bytes; the worker projects and clips them.
+// Tiles from an engine without PostGIS, thinned by the rule of thinning-rule.ts. Rows go to a worker as raw bytes, which projects
+// and clips them.
 
 import { joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { blame } from '../../../query/execution/connection.ts'
-import type { Thinning } from '../../../query/execution/dialect.ts'
-import type { Plan } from '../../../query/plan/plan.ts'
-import type { Attribute } from '../../../query/values/attribute.ts'
-import type { Definitions } from '../../../query/values/projection.ts'
-import type { BlockSource } from '../../datasets/dataset-type.ts'
-import type { DatasetLayer } from '../source/dataset-layer.ts'
-import type { SelectedColumn } from '../sql/tile-columns.ts'
-import { coordinatesOf } from '../sql/tile-sql.ts'
+import type { TileBudget } from '../source/tile-budget.ts'
+import type { DensestTiles, DensestTilesCache } from '../thinning/densest-tiles.ts'
+import {
+  alwaysShown,
+  cellBits,
+  chooseRates,
+  rankLimit,
+  ranks,
+  rateAt,
+  thinningBudget,
+} from '../thinning/thinning-rule.ts'
 import type { MadeTile } from '../workers/tile-job.ts'
-import { counted, featuresText, type MakeTile, type StrategyResult } from './run-tile-strategy.ts'
+import { squareOf } from './block-grid.ts'
+import { measureLoads, sizeClassSql } from './block-loads.ts'
+import { type BlockQuery, whole } from './block-query.ts'
+import { type BlockWork, numberOf, readBlocks, withCounts } from './read-blocks.ts'
+import { counted, featuresText, type StrategyResult } from './run-tile-strategy.ts'
 
-/** The query of one tile; the columns follow the geometry. */
-export type BlockQuery = {
-  readonly source: BlockSource
-  readonly from: Sql
-  readonly attributes: readonly [geometry: Attribute, ...Attribute[]]
-  readonly columns: readonly SelectedColumn[]
-  readonly values: readonly Sql[]
-  readonly condition: Sql
-  readonly thinning: Thinning
-  readonly projection: Parameters<MakeTile>[2]
-}
-
-type Wanted = { readonly plan: Plan; inTile(): Plan; readonly columns: readonly SelectedColumn[] }
-
-const timeoutMs = 30_000
-
-/**
- * Undefined if the engine cannot test the whole filter or the reference system is unknown: then rows are read as text.
- */
-export async function blockQuery(
-  source: BlockSource,
-  { attributes, geometry }: DatasetLayer,
-  { plan, inTile, columns }: Wanted,
-  signal: AbortSignal,
-): Promise<BlockQuery | undefined> {
-  const dialect = await source.connection.dialect({ ...source.subject, srid: 4326, timeoutMs, signal })
-  const { thinning, definitions = {} } = dialect
-  const projection = projectionOf(geometry, definitions)
-  if (!thinning || !projection || dialect.where(plan.where).rest) return undefined
-  const shown = [geometry, ...columns.flatMap(({ name }) => attributes.get(name) ?? [])] as const
-  const { where } = inTile()
-  const { from } = source.relation
-  return {
-    source,
-    from: dialect.scan?.(from, where) ?? from,
-    attributes: shown,
-    columns,
-    values: shown.map(dialect.column),
-    // The engine tests bounding boxes only; the worker tests the shapes.
-    condition: dialect.where(where).condition,
-    thinning,
-    projection,
-  }
-}
-
-function projectionOf(geometry: Attribute, definitions: Definitions): BlockQuery['projection'] | undefined {
-  if (coordinatesOf(geometry) === 'lonlat') return 'lonlat'
-  const definition = definitions[geometry.srid ?? 0]
-  // Plain WKB has no SRID.
-  return definition && /^\s*\+proj=/.test(definition) ? { definitions: { 0: definition } } : undefined
-}
-
-type Work = {
-  readonly make: MakeTile
-  readonly shown: number
-  /** The caller's limit is not above what the tile shows. */
-  readonly isLimited: boolean
+export type RuleWork = BlockWork & {
+  /** What rates are chosen for. */
+  readonly budget: TileBudget
+  readonly loads: DensestTilesCache
+  /** Changes with the rows that tiles are made of. */
+  readonly rowsKey: string
   readonly signal: AbortSignal
 }
 
-/**
- * Encodes all rows or, if there are too many, a thinned set: points by random choice, so that no part of the map stays
- * empty, other shapes by size.
- */
-export async function blockTile(query: BlockQuery, work: Work): Promise<StrategyResult> {
+/** A tile of all its rows or, at a thinned zoom, of those that the rule shows. */
+export async function blockTile(query: BlockQuery, work: RuleWork): Promise<StrategyResult> {
   try {
-    return await thinnedTile(query, work)
+    const densest = await work.loads.of(work.rowsKey, () => measureLoads(query), work.signal)
+    const rates = chooseRates(
+      densest.map((load) => [load]),
+      thinningBudget(work.budget),
+    )
+    const isThinned = work.zoom < rates.length
+    return isThinned
+      ? await thinnedTile(query, work, thinningAt(work.zoom, rates, densest))
+      : await plainTile(query, work)
   } catch (error) {
     return blame(query.source.connection)(error)
   }
 }
 
-async function thinnedTile(query: BlockQuery, work: Work): Promise<StrategyResult> {
-  const { columns, attributes } = query
-  const { shown, isLimited } = work
-  const isPoint = Boolean(attributes[0].isPoint)
-  const { made, isWhole } = await tileOf(query, sql`LIMIT ${shown + 1}`, work)
-  if (isWhole && made.refused === 0 && made.seen <= shown) return { made, columns, features: counted(made, isPoint) }
-  const rows = isWhole && made.seen <= shown ? made.seen : await countOf(query, work)
-  const features = (best: MadeTile): string => featuresText(best.shown, { rows, isExact: isPoint })
-  if (isLimited) return { made, columns, features: features(made) }
-  const { made: thinned } = await tileOf(
-    query,
-    isPoint ? drawn(query, made.shown / rows, shown) : largest(query, shown),
-    work,
-  )
-  // If all rows get the same random number, thinning keeps all or none of them: then use the first attempt.
-  const best = thinned.shown < made.shown / 2 ? made : thinned
-  return { made: best, columns, features: features(best) }
+/** All rows. Should the estimate have been wrong, those with the lowest ranks. */
+async function plainTile(query: BlockQuery, work: RuleWork): Promise<StrategyResult> {
+  const { columns, values, isPoint, rank } = query
+  const { from, condition } = query.inTile()
+  const rows = sql`SELECT ${joinSql(values, ', ')} FROM ${from} AS q WHERE ${condition}`
+  const { made, isWhole } = await tileOf(query, sql`${rows} LIMIT ${work.shown + 1}`, columns, work)
+  if (isWhole && made.refused === 0 && made.seen <= work.shown)
+    return { made, columns, features: counted(made, isPoint) }
+  const [{ made: best }, total] = await Promise.all([
+    tileOf(query, sql`${rows} ORDER BY ${rank} LIMIT ${work.shown + 1}`, columns, work),
+    countOf(query, work),
+  ])
+  return { made: best, columns, features: featuresText(best.shown, { rows: total, isExact: isPoint }) }
 }
 
-/** Requests somewhat more than the tile can show. */
-const reserve = 1.1
+/** How a zoom is thinned. Only rows below `drawn` are looked at, which are all of them unless the densest tile has very many. */
+type ZoomThinning = { readonly zoom: number; readonly rate: number; readonly drawn: number }
 
-function drawn({ thinning, attributes }: BlockQuery, share: number, shown: number): Sql {
-  const draw = thinning.draw(attributes)
-  return sql`AND ${draw} < ${raw(String(share * reserve))}::DOUBLE ORDER BY ${draw} LIMIT ${shown + 1}`
+/** More rows of a tile than these are not sorted into cells: then some of them are, and the rows of cells are estimated. */
+const mostRows = 100_000
+
+function thinningAt(zoom: number, rates: readonly number[], densest: DensestTiles): ZoomThinning {
+  const rate = rateAt(rates, zoom)
+  const rows = (densest[zoom] ?? []).reduce((sum, load) => sum + load.rows, 0)
+  // Steps of two, so that an estimate that changes a little changes nothing.
+  const share = rows <= mostRows ? 1 : 2 ** -Math.ceil(Math.log2(rows / mostRows))
+  return { zoom, rate, drawn: Math.max(share, Math.min(1, rate)) * ranks }
 }
 
-const largest = ({ thinning, attributes: [geometry] }: BlockQuery, shown: number): Sql =>
-  sql`ORDER BY ${thinning.size(geometry)} DESC NULLS LAST LIMIT ${shown + 1}`
+async function thinnedTile(query: BlockQuery, work: RuleWork, thinning: ZoomThinning): Promise<StrategyResult> {
+  const columns = withCounts(query.columns)
+  const isNamed = columns.length > query.columns.length
+  const { from, condition } = query.inTile(query.grid.margin + 1e-6)
+  const statement = shownRows(query, thinning, { from, condition })
+  const shown = query.columns.map((_, index) => raw(`v${index + 1}`))
+  const rows = sql`SELECT ${joinSql([raw('v0'), ...shown, ...(isNamed ? [raw('svc_count')] : [])], ', ')} FROM (${statement}) AS q
+    ORDER BY svc_class DESC, svc_rank LIMIT ${work.shown + 1}`
+  const isCounted = thinning.drawn >= ranks
+  const [{ made }, total] = await Promise.all([
+    tileOf(query, rows, columns, work),
+    isCounted ? countOf(query, work) : estimateOf(query, thinning, work),
+  ])
+  return { made, columns, features: featuresText(made.shown, { rows: total, isExact: isCounted && query.isPoint }) }
+}
 
-/** The most bytes of rows in memory for one tile: a hundred times the largest tile. */
-const maxBytes = 64 * 1024 * 1024
+/**
+ * The rows that the rule shows, of the relation under a condition: their values as v0, v1 and so on, and svc_count, svc_class and
+ * svc_rank. What a cell hides is shared out among those that it shows.
+ */
+function shownRows(
+  { values, rank, grid, isPoint }: Pick<BlockQuery, 'values' | 'rank' | 'grid' | 'isPoint'>,
+  { zoom, rate, drawn }: ZoomThinning,
+  { from, condition }: { readonly from: Sql; readonly condition: Sql },
+): Sql {
+  const named = values.map((value, index) => sql`${value} AS ${raw(`v${index}`)}`)
+  const names = raw(values.map((_, index) => `v${index}`).join(', '))
+  const size = isPoint ? raw('0') : sizeClassSql(grid.width, whole(2 ** zoom))
+  const limits = Array.from({ length: alwaysShown + 1 }, (_, one) => `WHEN ${one} THEN ${rankLimit(rate, one)}`)
+  const limit = isPoint ? whole(rankLimit(rate)) : raw(`CASE svc_class ${limits.join(' ')} END`)
+  const part = drawn < ranks ? sql` AND ${rank} < ${whole(drawn)}` : raw('')
+  const rows = raw(`round(count(*) OVER cell * ${ranks / drawn})::BIGINT`)
+  return sql`
+    SELECT ${names}, svc_class, svc_rank, rows // shown + CASE WHEN place <= rows % shown THEN 1 ELSE 0 END AS svc_count
+    FROM (
+      SELECT *, ${rows} AS rows, count(*) FILTER (is_shown) OVER cell AS shown,
+        row_number() OVER (PARTITION BY cell_x, cell_y ORDER BY is_shown DESC, svc_rank) AS place
+      FROM (
+        SELECT *, svc_rank < ${limit} OR row_number() OVER (PARTITION BY cell_x, cell_y ORDER BY svc_rank) = 1 AS is_shown
+        FROM (
+          SELECT ${joinSql(named, ', ')}, ${rank} AS svc_rank, ${size} AS svc_class,
+            ${squareOf(grid.x, zoom + cellBits)} AS cell_x, ${squareOf(grid.y, zoom + cellBits)} AS cell_y
+          FROM ${from} AS q WHERE ${condition}${part}) AS placed) AS tested
+      WINDOW cell AS (PARTITION BY cell_x, cell_y)) AS numbered
+    WHERE is_shown`
+}
 
 async function tileOf(
-  query: BlockQuery,
-  ending: Sql,
-  { make, signal }: Work,
+  { source, projection }: BlockQuery,
+  statement: Sql,
+  columns: BlockQuery['columns'],
+  work: BlockWork,
 ): Promise<{ made: MadeTile; isWhole: boolean }> {
-  const { source, from, values, condition, columns, projection } = query
-  const statement = sql`SELECT ${joinSql(values, ', ')} FROM ${from} AS q WHERE ${condition} ${ending}`
-  const blocks: Uint8Array[] = []
-  let bytes = 0
-  for await (const block of await source.connection.selectBlocks(statement, { timeoutMs, signal })) {
-    blocks.push(block)
-    bytes += block.length
-    if (bytes > maxBytes) break
-  }
-  return { made: await make({ blocks }, columns, projection), isWhole: bytes <= maxBytes }
+  const { blocks, isWhole } = await readBlocks(source.connection, statement, work)
+  return { made: await work.make({ blocks }, columns, projection), isWhole }
 }
 
-async function countOf({ source, from, values, condition }: BlockQuery, { signal }: Work): Promise<number> {
-  const statement = sql`SELECT count(${values[0] ?? raw('*')}) AS n FROM ${from} AS q WHERE ${condition}`
-  const { batches } = await source.connection.select(statement, { timeoutMs, signal, atMost: 1 })
-  return Number((await Array.fromAsync(batches)).flat(2)[0])
+function countOf(query: BlockQuery, work: BlockWork, part: Sql = raw('')): Promise<number> {
+  const { source, values } = query
+  const { from, condition } = query.inTile()
+  const statement = sql`SELECT count(${values[0] ?? raw('*')}) AS n FROM ${from} AS q WHERE ${condition}${part}`
+  return numberOf(source.connection, statement, work)
+}
+
+async function estimateOf(query: BlockQuery, { drawn }: ZoomThinning, work: RuleWork): Promise<number> {
+  const rows = await countOf(query, work, sql` AND ${query.rank} < ${whole(drawn)}`)
+  return Math.round((rows * ranks) / drawn)
 }

@@ -5,28 +5,32 @@ import { ident, sql } from '../../../kernel/db/sql.ts'
 import { invalid } from '../../../kernel/errors.ts'
 import { column } from '../../../query/execution/postgres-sql.ts'
 import { parseFilter } from '../../../query/filter/filter.ts'
-import { allOf } from '../../../query/filter/filter-tree.ts'
+import { allOf, type Filter } from '../../../query/filter/filter-tree.ts'
+import type { CellAggregate } from '../../../query/plan/cell-aggregate.ts'
 import { type Plan, parsePlan, queryPaths } from '../../../query/plan/plan.ts'
 import { demandSystem } from '../../../query/values/unknown-system.ts'
 import type { ParameterValues } from '../../datasets/dataset-type.ts'
 import { checkInputs } from '../../datasets/sources.ts'
-import type { RowCache } from '../cache/row-cache.ts'
+import { duringTime } from '../../datasets/time-setting.ts'
+import { aggregateTile, tileAggregate } from '../aggregate/aggregate-tile.ts'
+import type { CellRegion } from '../aggregate/cell-source.ts'
 import { questionKey, type TileParameters } from '../http/tile-request.ts'
 import type { TileColumn } from '../mvt/columns.ts'
 import type { Tile } from '../mvt/projection.ts'
 import { mostSeenFirst, weight } from '../overviews/overview.ts'
 import type { DatasetLayer } from '../source/dataset-layer.ts'
 import { tileInDegrees } from '../source/tile-bounds.ts'
+import type { TileBudget } from '../source/tile-budget.ts'
 import { readTileSettings, type TileSettings } from '../source/tile-settings.ts'
-import type { LoadedTileSource, TileBudget, TileData, TileMakers } from '../source/tile-source-type.ts'
+import type { LoadedTileSource, TileData, TileMakers } from '../source/tile-source-type.ts'
 import { type SelectedColumn, selectedColumn } from '../sql/tile-columns.ts'
-import { memoryBatches } from '../sql/tile-rows.ts'
 import { hasBox, type TileQuery, tileBuffer, tileExtent, tileMargin } from '../sql/tile-sql.ts'
-import type { TileRows } from '../workers/tile-job.ts'
 import type { TileWorkers } from '../workers/tile-workers.ts'
-import { blockQuery, blockTile } from './block-tile.ts'
-import { counted, type MakeTile, runInSql, type SqlWork, type StrategyResult } from './run-tile-strategy.ts'
-import { findCrowd } from './tile-crowd.ts'
+import { blockQuery } from './block-query.ts'
+import { withThinning } from './choose-thinning.ts'
+import { memoryTile } from './memory-tile.ts'
+import { blocksTile } from './overview-block-tile.ts'
+import { type MakeTile, runInSql, type SqlWork, type StrategyResult } from './run-tile-strategy.ts'
 import { chooseStrategy } from './tile-strategy.ts'
 
 export type DatasetTileServices = Omit<TileMakers, 'archives'>
@@ -43,6 +47,8 @@ export type DatasetTileRequest = {
 /** A tile of a dataset, with what `explain` reports. */
 export type DatasetTile = StrategyResult & { readonly source: TileData }
 
+const blockMs = 30_000
+
 /** Chooses a strategy from known facts, then runs it. */
 export async function makeDatasetTile(
   services: DatasetTileServices,
@@ -54,16 +60,23 @@ export async function makeDatasetTile(
   if (!layer) throw new Error('The tile source has no dataset')
   demandSystem(layer.geometry)
   const { tile, parameters, inputs: given } = request
+  const aggregate = tileAggregate(layer, parameters, tile.z)
   const { settings, plan, columns } = shapeOf(loadedSource, layer, parameters)
   const { maxFeatures = services.budget.maxFeatures, maxBytes = services.budget.maxBytes } = settings
   const opened = await services.data.open(layer.dataset, given)
+  if (aggregate) {
+    const planIn = (region?: CellRegion) => planOf(layer, parameters, region?.tile, region?.margin)
+    const work = { loadedSource, layer, opened, aggregate, request, plan: planIn }
+    return { source: opened, ...(await aggregateTile(services, work, signal)) }
+  }
+  const budget = { maxFeatures, maxBytes }
   const shown = Math.min(maxFeatures, parameters.limit ?? maxFeatures)
   const series = `${loadedSource.source.id} ${questionKey(given)}`
   const make = encoderOf(services.workers, layer, request, { maxFeatures: shown, maxBytes, series }, signal)
   const { inSql, inBlocks } = opened
-  const wanted = { plan, inTile: () => planOf(layer, parameters, tile), columns }
+  const wanted = { plan, inTile: (margin: number) => planOf(layer, parameters, tile, margin), columns }
   const blocks = inBlocks && (await blockQuery(inBlocks, layer, wanted, signal))
-  const isFiltered = plan.where.kind !== 'and' || plan.where.filters.length > 0
+  const isFiltered = isFilter(plan.where)
   const strategy = chooseStrategy({
     isInSql: inSql !== undefined,
     isInBlocks: blocks !== undefined,
@@ -74,28 +87,30 @@ export async function makeDatasetTile(
     cluster: settings.cluster,
   })
   const isLimited = parameters.limit === shown
-  if (blocks) return { source: opened, ...(await blockTile(blocks, { make, shown, isLimited, signal })) }
+  if (blocks) {
+    const rowsKey = JSON.stringify([
+      layer.dataset.id,
+      layer.dataset.revision,
+      blocks.thinning.version,
+      plan.where,
+      given,
+    ])
+    const rule = { budget: { maxFeatures, maxBytes }, loads: services.blockLoads, rowsKey, signal }
+    const work = { make, zoom: tile.z, shown, limits: { timeoutMs: blockMs, signal }, ...rule }
+    return { source: opened, ...(await blocksTile(loadedSource, layer, { blocks, wanted, work, isFiltered })) }
+  }
   if (!inSql) {
-    const rows = await rowsInMemory(
-      services.rowCache,
-      loadedSource,
-      layer,
-      { opened, plan, columns, shown, request },
-      signal,
-    )
-    const made = await make(rows, columns, 'lonlat')
-    return { source: opened, made, columns, features: counted(made, layer.geometryType === 'point') }
+    const inTile = planOf(layer, parameters, tile)
+    const work = { opened, plan, inTile, columns, shown, tile, inputs: given, make, ...(!isLimited && { budget }) }
+    return { source: opened, ...(await memoryTile(services.rowCache, loadedSource, layer, work, signal)) }
   }
   const query = queryOf(layer, inSql, { tile, columns, plan, shown })
-  const thinned = strategy.from === 'overview' ? thinnedQuery(loadedSource, query, inSql) : undefined
+  const overview = strategy.from === 'overview' ? overviewQuery(loadedSource, query, inSql) : undefined
   const isSure = layer.geometryType === 'point' && hasBox(query)
-  const work = { inSql, query, thinned, make, shown, isLimited, isSure, signal }
-  const isRowByRow = strategy.from === 'table' && strategy.clusterWidth === undefined
-  // A tile that the overview leaves out has few rows.
-  const mayBeCrowded = isRowByRow && !isLimited && (isFiltered || !loadedSource.overview)
-  const budget = { maxFeatures: shown, maxBytes }
-  const crowd = mayBeCrowded ? await findCrowd(services.data, layer, { inSql, query, budget, signal }) : undefined
-  return { source: opened, ...(await runInSql(crowd ?? strategy, work)) }
+  const work = { inSql, query, overview, make, shown, isLimited, isSure, signal }
+  const dense = { inSql, query, budget, isFiltered, isLimited }
+  const thinned = await withThinning(strategy, services.data, { layer, overview: loadedSource.overview }, dense)
+  return { source: opened, ...(await runInSql(thinned, work)) }
 }
 
 /** What tiles of a source that are asked for with the same parameters have in common. */
@@ -138,36 +153,6 @@ const encoderOf =
     return workers.make({ rows, encoder, ...own, compression, asGeoJson }, signal, { applicationId, series })
   }
 
-type InMemory = {
-  readonly opened: TileData
-  readonly plan: Plan
-  readonly columns: readonly SelectedColumn[]
-  readonly shown: number
-  readonly request: DatasetTileRequest
-}
-
-/**
- * A source that can select by box is asked for the tile's rows. From others all rows are read once for many tiles; if
- * they are too many for the cache, only the tile's rows are kept.
- */
-async function rowsInMemory(
-  rowCache: RowCache,
-  { source, version }: LoadedTileSource,
-  layer: DatasetLayer,
-  { opened, plan, columns, shown, request: { tile, parameters, inputs: given } }: InMemory,
-  signal: AbortSignal,
-): Promise<TileRows> {
-  const read = (asked: Plan, end: AbortSignal) => memoryBatches(opened, asked, layer.geometry, columns, end)
-  const inTile = planOf(layer, parameters, tile)
-  // One row more than shown tells that there are more.
-  if (opened.readsBoxes) return cellsOf(await Array.fromAsync(await read({ ...inTile, limit: shown + 1 }, signal)))
-  const all = { tile, margin: tileMargin, signal, read: (end: AbortSignal) => read(plan, end) }
-  const cached = await rowCache.inTile(source.applicationId, `${source.id} ${version} ${questionKey(given)}`, all)
-  return cached ?? cellsOf(await Array.fromAsync(await read(inTile, signal)))
-}
-
-const cellsOf = (batches: (string | null)[][][]): TileRows => ({ cells: batches.flat(), geometry: 'geojson' })
-
 type Wanted = { tile: Tile; columns: readonly SelectedColumn[]; plan: Plan; shown: number }
 
 function queryOf(layer: DatasetLayer, inSql: NonNullable<TileData['inSql']>, wanted: Wanted): TileQuery {
@@ -194,7 +179,11 @@ function hasOverview({ overview }: LoadedTileSource, tile: Tile, columns: readon
 }
 
 /** The same query on the overview. One that is apart from its table has the values as they are sent. */
-function thinnedQuery({ overview }: LoadedTileSource, query: TileQuery, inTable: SqlWork['inSql']): SqlWork['thinned'] {
+function overviewQuery(
+  { overview }: LoadedTileSource,
+  query: TileQuery,
+  inTable: SqlWork['inSql'],
+): SqlWork['overview'] {
   if (!overview) return undefined
   const { inSql = inTable } = overview.external ?? {}
   const columns = overview.external
@@ -216,38 +205,50 @@ function encodedColumns({ geometry }: DatasetLayer, columns: readonly SelectedCo
   return encoded
 }
 
-const plainColumn = ({ name, kind, isKey, isHidden }: SelectedColumn) => ({
+const plainColumn = ({ name, kind, isKey, isHidden, isCount }: SelectedColumn) => ({
   name,
   kind,
   ...(isKey && { isKey }),
   ...(isHidden && { isHidden }),
+  ...(isCount && { isCount }),
 })
 
 /** In memory the tile's box is an ordinary filter; in SQL it is written so that the index is used. */
-function planOf({ attributes, geometry }: DatasetLayer, parameters: TileParameters, tile?: Tile): Plan {
-  const { attributes: names, filter: where, 'filter-lang': filterLanguage } = parameters
-  const plan = parsePlan({ ...(names && { attributes: names }), where, filterLanguage }, attributes, queryPaths)
+function planOf(layer: DatasetLayer, parameters: TileParameters, tile?: Tile, margin = tileMargin): Plan {
+  const { attributes, geometry } = layer
+  const { attributes: names, filter: where, 'filter-lang': filterLanguage, time } = parameters
+  const query = { ...(names && { attributes: names }), where, filterLanguage }
+  const plan = duringTime(parsePlan(query, attributes, queryPaths), time, layer)
   if (plan.group) throw invalid('query/attributes', 'must be attributes: a tile shows rows, not aggregates')
   if (!tile) return plan
-  const box = parseFilter({ [geometry.name]: { $bbox: boxOf(tile) } }, attributes)
-  return { ...plan, where: where === undefined ? box : allOf([plan.where, box]) }
+  const box = parseFilter({ [geometry.name]: { $bbox: boxOf(tile, margin) } }, attributes)
+  return { ...plan, where: isFilter(plan.where) ? allOf([plan.where, box]) : box }
 }
 
-function boxOf(tile: Tile): number[] {
-  const [west, south, east, north] = tileInDegrees(tile, tileMargin)
+/** Whether it may leave rows out. */
+const isFilter = (where: Filter): boolean => where.kind !== 'and' || where.filters.length > 0
+
+function boxOf(tile: Tile, margin: number): number[] {
+  const [west, south, east, north] = tileInDegrees(tile, margin)
   if (east - west >= 360) return [-180, south, 180, north]
   return [west < -180 ? west + 360 : west, south, east > 180 ? east - 360 : east, north]
 }
 
 /** Validates the parameters of a tile that need not be made, with the same errors. */
 export function checkParameters(
-  { layer }: LoadedTileSource,
+  loadedSource: LoadedTileSource,
   parameters: TileParameters,
   inputs: ParameterValues,
 ): void {
-  if (!layer) return
+  checkPlan(loadedSource, parameters)
+  if (loadedSource.layer) checkInputs(loadedSource.layer.dataset, inputs)
+}
+
+/** The same without the dataset's own parameters. The answer is what cells would have at zoom 0, if they are asked for. */
+export function checkPlan({ layer }: LoadedTileSource, parameters: TileParameters): CellAggregate | undefined {
+  if (!layer) return undefined
   planOf(layer, parameters)
-  checkInputs(layer.dataset, inputs)
+  return tileAggregate(layer, parameters, 0)
 }
 
 /** The selected attributes, or all that are useful on a map, plus the key as the feature's id. */

@@ -3,15 +3,18 @@ import type { Sql } from '../../../kernel/db/sql.ts'
 import { blame } from '../../../query/execution/connection.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { Coordinates } from '../mvt/projection.ts'
+import { overviewRank, weight } from '../overviews/overview.ts'
 import type { TileData } from '../source/tile-source-type.ts'
 import { clusterColumns, clusterSql } from '../sql/cluster-sql.ts'
 import { sampleSql } from '../sql/sample-sql.ts'
 import type { SelectedColumn } from '../sql/tile-columns.ts'
 import { roughTotalOf, sqlRows, totalOf } from '../sql/tile-rows.ts'
 import { bySize, coordinatesOf, type TileQuery, tileMargin, tileSql } from '../sql/tile-sql.ts'
+import { hasCells } from '../thinning/corners-sql.ts'
+import { countedAs, thinnedSql } from '../thinning/thinned-sql.ts'
 import type { MadeTile, TileRows } from '../workers/tile-job.ts'
 import { projectionFallback } from './projection-fallback.ts'
-import { type CrowdStrategy, nextStrategy, type TileStrategy } from './tile-strategy.ts'
+import { nextStrategy, type ThinningChoice, type TileStrategy } from './tile-strategy.ts'
 
 /** Encodes rows with these columns after the geometry. */
 export type MakeTile = (
@@ -26,7 +29,7 @@ export type SqlWork = {
   /** On the table. */
   readonly query: TileQuery
   /** On the overview, if it has this tile, and where it is. */
-  readonly thinned: Pick<SqlWork, 'inSql' | 'query'> | undefined
+  readonly overview: Pick<SqlWork, 'inSql' | 'query'> | undefined
   readonly make: MakeTile
   readonly shown: number
   /** The caller's limit is not above what the tile shows. */
@@ -54,15 +57,15 @@ export async function runInSql(strategy: TileStrategy, work: SqlWork): Promise<S
   } catch (error) {
     const findProjection = () => projectionFallback(inSql, query, tileMargin, signal)
     const next = await nextStrategy(strategy, error, findProjection)
-    const { connection } = strategy.from === 'overview' ? (work.thinned?.inSql ?? inSql) : inSql
+    const { connection } = strategy.from === 'overview' ? (work.overview?.inSql ?? inSql) : inSql
     return next ? runInSql(next, work) : blame(connection)(error)
   }
 }
 
 function run(strategy: TileStrategy, work: SqlWork): Promise<StrategyResult> {
   const { query } = work
-  if (strategy.from === 'overview') return overviewTile(strategy.clusterWidth, work)
-  if (strategy.from === 'sample' || strategy.from === 'largest') return crowdTile(strategy, work)
+  if (strategy.from === 'overview') return overviewTile(strategy, work)
+  if (strategy.from === 'thinned') return thinnedTile(strategy.thinning, work)
   if (strategy.from !== 'table') throw new Error('The rows are in a database')
   const { clusterWidth, projection } = strategy
   if (clusterWidth !== undefined) return summedTile(query, clusterWidth, work)
@@ -87,25 +90,41 @@ async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult>
   return { made: best, columns, statement: second, features: counts(best) }
 }
 
-/** Some of very many rows. If the planner was wrong and there are few, the tile is made of all of them. */
-async function crowdTile(strategy: CrowdStrategy, work: SqlWork): Promise<StrategyResult> {
-  const { inSql, query, make, signal } = work
-  const { columns, geometry, order } = query
-  const { from, rows, most } = strategy
+/** What the features stand for is a column of theirs, so nothing else has to be counted. */
+async function thinnedTile(thinning: ThinningChoice, work: SqlWork): Promise<StrategyResult> {
+  const { query } = work
+  const { rate, cellBits, read } = thinning
   const statement =
-    from === 'sample'
-      ? sampleSql(query, strategy)
-      : tileSql({ ...query, order: [bySize(geometry), ...order], limit: most })
-  const made = await make(await sqlRows(inSql, statement, columns, signal), columns, coordinatesOf(geometry))
-  const expected = from === 'sample' ? (rows * strategy.pages * strategy.share) / 2 : most
-  if (made.seen < expected) return rowTile(query, work)
-  return { made, columns, statement, features: featuresText(made.shown, { rows, isExact: false }) }
+    read === 'all' ? thinnedSql(query, thinning) : sampleSql(query, { rate, cellBits, isByIndex: read === 'some' })
+  return countedTile(statement, { ...work, isExact: read === 'all' && hasCells(query, thinning.isPoint) })
+}
+
+async function countedTile(
+  statement: Sql,
+  { inSql, query, make, signal, isExact }: SqlWork & { readonly isExact: boolean },
+): Promise<StrategyResult> {
+  const columns = [...query.columns, countedAs(weight)]
+  const made = await make(await sqlRows(inSql, statement, columns, signal), columns, coordinatesOf(query.geometry))
+  return { made, columns, statement, features: featuresText(made.shown, { rows: made.rows, isExact }) }
 }
 
 /** The overview may be in another database than the table. */
-async function overviewTile(clusterWidth: number | undefined, work: SqlWork): Promise<StrategyResult> {
-  const { inSql, query } = work.thinned ?? work
-  return { ...(await summedTile(query, clusterWidth, { ...work, inSql })), inSql }
+async function overviewTile(
+  { clusterWidth, thinning }: Extract<TileStrategy, { from: 'overview' }>,
+  work: SqlWork,
+): Promise<StrategyResult> {
+  const there = work.overview ?? work
+  const { inSql, query } = there
+  const inOverview = { ...work, ...there }
+  if (clusterWidth !== undefined || !thinning) return { ...(await summedTile(query, clusterWidth, inOverview)), inSql }
+  // A caller's limit takes the first rows, and all are counted.
+  if (work.isLimited) {
+    const columns = [...query.columns, countedAs(weight)]
+    return { ...(await summedTile({ ...query, columns }, undefined, inOverview)), inSql }
+  }
+  const counted = { ...query, columns: [...query.columns, countedAs(weight)] }
+  const statement = thinning.isBelowOverview ? thinnedSql(query, { ...thinning, rank: overviewRank }) : tileSql(counted)
+  return { ...(await countedTile(statement, { ...inOverview, isExact: true })), inSql }
 }
 
 /** Features that may stand for many rows, so the rows are counted separately. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { raw } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { chooseStrategy, nextStrategy, type TileFacts } from './tile-strategy.ts'
 
@@ -20,7 +21,7 @@ describe('the strategy of a tile', () => {
     ['a crowded tile is made of its overview', {}, { from: 'overview' }],
     ['a tile without an overview is made of the table', { hasOverview: false }, { from: 'table' }],
     ['a filter needs the rows of the table', { isFiltered: true }, { from: 'table' }],
-    ['clusters are made of the overview', { cluster: { maxZoom: 5 } }, { from: 'overview', clusterWidth: 10 / 128 }],
+    ['clusters are made of the overview', { cluster: { maxZoom: 5 } }, { from: 'overview', clusterWidth: 3 / 32 }],
     [
       'clusters wider than the fringe of an overview are made of the table',
       { cluster: { maxZoom: 5, radius: 512 } },
@@ -48,13 +49,12 @@ describe('after a failure a tile', () => {
     const next = await nextStrategy({ from: 'table', clusterWidth: 1 }, transform, found)
     assert.deepEqual(next, { from: 'table', projection })
   })
-  test('that the database could not sample or sort by size is made of the table', async () => {
-    const crowd = { rows: 100_000, most: 10_000 }
-    assert.deepEqual(await nextStrategy({ from: 'sample', ...crowd, pages: 1, share: 0.1 }, refused, none), {
-      from: 'table',
-    })
-    assert.deepEqual(await nextStrategy({ from: 'largest', ...crowd }, refused, none), { from: 'table' })
-    assert.equal(await nextStrategy({ from: 'largest', ...crowd }, new Error('connection lost'), none), undefined)
+  test('that the database could not thin is made of the table', async () => {
+    const thinning = { rate: 0.1, cellBits: 5, isPoint: true, rank: raw('0'), read: 'all' } as const
+    assert.deepEqual(await nextStrategy({ from: 'thinned', thinning }, refused, none), { from: 'table' })
+    assert.equal(await nextStrategy({ from: 'thinned', thinning }, new Error('connection lost'), none), undefined)
+    const next = await nextStrategy({ from: 'overview', thinning }, refused, none)
+    assert.deepEqual(next, { from: 'thinned', thinning }, 'by the same rule as its neighbours')
   })
   test('is not tried again where nothing else could succeed', async () => {
     assert.equal(await nextStrategy({ from: 'table' }, transform, none), undefined)

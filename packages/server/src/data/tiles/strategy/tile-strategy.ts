@@ -2,9 +2,12 @@
 import { ApiError } from '../../../kernel/errors.ts'
 import { overviewFringe } from '../overviews/overview.ts'
 import type { TileSettings } from '../source/tile-settings.ts'
-import type { PageSample } from '../sql/sample-sql.ts'
 import type { ProjectionFallback } from '../sql/tile-sql.ts'
+import type { Thinned } from '../thinning/thinned-sql.ts'
+import { cellBits } from '../thinning/thinning-rule.ts'
 import { isTransformFault } from './projection-fallback.ts'
+
+const tilePixels = 512
 
 /** A strategy is chosen from facts alone, before any row is read. */
 export type TileStrategy =
@@ -13,17 +16,18 @@ export type TileStrategy =
   /** An engine without PostGIS selects the rows and sends them unchanged: they are projected and clipped here. */
   | { readonly from: 'blocks' }
   /** Fewer, precomputed rows, each standing for many. */
-  | { readonly from: 'overview'; readonly clusterWidth?: number }
-  | CrowdStrategy
+  | { readonly from: 'overview'; readonly clusterWidth?: number; readonly thinning?: ThinningChoice }
+  /** The rows that a thinned zoom shows; see thinning/thinning-rule.ts. */
+  | { readonly from: 'thinned'; readonly thinning: ThinningChoice }
   /** The rows themselves. With a `projection` they are transformed here, because the database cannot. */
   | { readonly from: 'table'; readonly clusterWidth?: number; readonly projection?: ProjectionFallback }
 
-/** How a tile is made that has far more rows than it shows. `rows` is the planner's estimate, `most` the number shown. */
-export type CrowdStrategy = { readonly rows: number; readonly most: number } & (
-  | ({ readonly from: 'sample' } & PageSample)
-  /** The largest shapes, without trying all of them first. */
-  | { readonly from: 'largest' }
-)
+/** How a zoom is thinned, and how its rows are found: all of the tile are read, or some by index or by pages of the table. */
+export type ThinningChoice = Thinned & {
+  readonly read: 'all' | 'some' | 'pages'
+  /** The overview is thinned less: for a tile source with smaller budgets than usual. */
+  readonly isBelowOverview?: boolean
+}
 
 export type TileFacts = {
   /** The data can be queried in PostGIS. */
@@ -48,12 +52,13 @@ export function chooseStrategy(facts: TileFacts): TileStrategy {
 }
 
 /**
- * A cluster's width in tiles: a multiple of an overview's cells, so that clusters are the same with and without
- * overview.
+ * A cluster's width in tiles: a multiple of the cells in which an overview counts rows, so that clusters have the same rows with
+ * and without overview.
  */
 function clusterWidthOf({ cluster, geometryType, zoom }: TileFacts): number | undefined {
   if (!cluster || geometryType !== 'point' || zoom > cluster.maxZoom) return undefined
-  return Math.max(1, Math.round((cluster.radius ?? 40) / 4)) / 128
+  const cells = 2 ** cellBits
+  return Math.max(1, Math.round(((cluster.radius ?? 40) * cells) / tilePixels)) / cells
 }
 
 /** The fallback after a failure. `findProjection` tells how rows can be transformed outside the database, if at all. */
@@ -64,9 +69,12 @@ export async function nextStrategy(
 ): Promise<TileStrategy | undefined> {
   const isRefused = error instanceof ApiError && /^(invalid_request|conflict)$/.test(error.code)
   // The overview was just replaced by one without this zoom.
-  if (strategy.from === 'overview') return isRefused ? { ...strategy, from: 'table' } : undefined
-  // An old server, or one that only speaks PostgreSQL's protocol, may have no samples.
-  if (strategy.from === 'sample' || strategy.from === 'largest') return isRefused ? { from: 'table' } : undefined
+  if (strategy.from === 'overview' && isRefused) {
+    const { thinning, ...rest } = strategy
+    return thinning ? { from: 'thinned', thinning } : { ...rest, from: 'table' }
+  }
+  // An old server, or one that only speaks PostgreSQL's protocol, may have no samples, or no hash of a row's place.
+  if (strategy.from === 'thinned') return isRefused ? { from: 'table' } : undefined
   if (strategy.from !== 'table' || strategy.projection || !isTransformFault(error)) return undefined
   // Drops only rows that cannot be placed. No clusters, because those are made in the database.
   const projection = await findProjection()

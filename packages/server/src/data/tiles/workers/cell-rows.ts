@@ -20,9 +20,17 @@ export function addCells(encoder: TileEncoder, { cells, geometry }: Cells, colum
 }
 
 /** A generator, so that only one row at a time is parsed. */
-export function* chosenCells({ bytes, starts, chosen }: Extract<TileRows, { chosen: unknown }>): Generator<Row> {
+export function* chosenCells({
+  bytes,
+  starts,
+  chosen,
+  counts,
+}: Extract<TileRows, { chosen: unknown }>): Generator<Row> {
   const all = Buffer.from(bytes)
-  for (const row of chosen) yield JSON.parse(all.toString('utf8', starts[row], starts[row + 1])) as Row
+  for (const [at, row] of chosen.entries()) {
+    const cells = JSON.parse(all.toString('utf8', starts[row], starts[row + 1])) as Row
+    yield counts ? [...cells, String(counts[at])] : cells
+  }
 }
 
 type Read = (cell: string) => unknown

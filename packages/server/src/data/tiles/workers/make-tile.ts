@@ -3,11 +3,12 @@ import { hash } from 'node:crypto'
 import { type Compression, worthCompressing } from '../../../api/http/answers/compression.ts'
 import type { RowSink } from '../../../kernel/db/postgres/raw-connection.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
+import type { DrawnCells } from '../aggregate/draw-cells.ts'
 import type { PointConversion } from '../mvt/convert.ts'
 import type { Tile } from '../mvt/projection.ts'
 import { createTileEncoder, type TileEncoder } from '../mvt/tile-encoder.ts'
 import { addBlocks } from './block-rows.ts'
-import { addCells, chosenCells } from './cell-rows.ts'
+import { addCells as addTextRows, chosenCells } from './cell-rows.ts'
 import type { MadeTile, TileJob, TileQueryRows, TileRows } from './tile-job.ts'
 
 export type MakeTileOptions = {
@@ -37,7 +38,8 @@ export async function makeTile(job: TileJob, { query, compress, atWork, onSize }
       onSize?.(rowBytes, pairs)
       if (!encoder.addRow(bytes, at)) refused++
     })
-  } else refused = addRows(encoder, rows, shape.columns)
+  } else if ('drawn' in rows) refused = await addCells(encoder, rows.drawn, shape.tile)
+  else refused = addRows(encoder, rows, shape.columns)
   const queried = performance.now()
   atWork()
   const tile = encoder.finish()
@@ -65,11 +67,11 @@ export async function makeTile(job: TileJob, { query, compress, atWork, onSize }
 /** Adds rows that came with the job. Returns how many were left out because the tile was full. */
 function addRows(
   encoder: TileEncoder,
-  rows: Exclude<TileRows, TileQueryRows>,
+  rows: Exclude<TileRows, TileQueryRows | { drawn: unknown }>,
   columns: TileJob['encoder']['columns'],
 ): number {
-  if ('cells' in rows) return addCells(encoder, rows, columns)
-  if ('chosen' in rows) return addCells(encoder, { cells: chosenCells(rows), geometry: 'geojson' }, columns)
+  if ('cells' in rows) return addTextRows(encoder, rows, columns)
+  if ('chosen' in rows) return addTextRows(encoder, { cells: chosenCells(rows), geometry: 'geojson' }, columns)
   return 'blocks' in rows ? addBlocks(encoder, rows.blocks, columns.length) : 0
 }
 
@@ -91,6 +93,12 @@ function pairsIn(row: Buffer, at: Int32Array): number {
   const [start = 0, end = 0] = [at[0], at[1]]
   if (start < 0 || simpleTypes.has(row[row[start] === 1 ? start + 1 : start + 4] ?? 0)) return 0
   return ((end - start) / bytesPerCorner) ** 2
+}
+
+/** Loaded on demand: H3 is large, and the main thread draws no cells. */
+async function addCells(encoder: TileEncoder, drawn: DrawnCells, tile: Tile): Promise<number> {
+  const { addCellShapes } = await import('../aggregate/draw-cells.ts')
+  return addCellShapes(encoder, drawn, tile)
 }
 
 /** Loaded on demand: the main thread makes no GeoJSON. */

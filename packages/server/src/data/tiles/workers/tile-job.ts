@@ -5,6 +5,7 @@ import type { PostgresServer } from '../../../kernel/db/postgres/postgres-client
 import type { RawStatement } from '../../../kernel/db/postgres/raw-connection.ts'
 import type { BoundNames } from '../../../kernel/db/sql.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
+import type { DrawnCells } from '../aggregate/draw-cells.ts'
 import type { EncodedTile, EncoderOptions } from '../mvt/tile-encoder.ts'
 
 /** The rows of a tile: a query that the worker runs itself, or rows fetched by the main thread. */
@@ -14,7 +15,15 @@ export type TileRows =
   /** Row blocks of an engine (see query/execution/connection.ts), the geometry first. */
   | { readonly blocks: readonly Uint8Array[] }
   /** Some rows of the shared row cache: JSON, each from its start to the next. */
-  | { readonly bytes: SharedArrayBuffer; readonly starts: Int32Array; readonly chosen: Int32Array }
+  | {
+      readonly bytes: SharedArrayBuffer
+      readonly starts: Int32Array
+      readonly chosen: Int32Array
+      /** What each chosen row stands for, as its last value, where rows are thinned. */
+      readonly counts?: Int32Array
+    }
+  /** Cells of an aggregate. */
+  | { readonly drawn: DrawnCells }
   /** An already encoded tile, to be compressed. */
   | { readonly encoded: Uint8Array }
 

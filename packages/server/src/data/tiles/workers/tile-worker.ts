@@ -3,6 +3,7 @@ import { compressNow } from '../../../api/http/answers/compression.ts'
 import type { ThreadData } from '../../../kernel/concurrency/channel.ts'
 import { lowerThreadPriority } from '../../../kernel/concurrency/priority.ts'
 import { serveRequests } from '../../../kernel/concurrency/serve-requests.ts'
+import type { CollectJob, WriteJob } from '../aggregate/cell-job.ts'
 import { makeTile } from './make-tile.ts'
 import { createRawPools } from './raw-pools.ts'
 import type { MadeTile, TileJob } from './tile-job.ts'
@@ -22,7 +23,11 @@ const ownMemory = ({ bytes, compressed }: MadeTile): ArrayBuffer[] =>
   )
 
 lowerThreadPriority()
-serveRequests<TileJob>(async (job, { signal, atWork, transfer }) => {
+serveRequests<TileJob | CollectJob | WriteJob>(async (job, { signal, atWork, transfer }) => {
+  if ('collect' in job || 'write' in job) {
+    const { collect, writeCells } = await import('../aggregate/cell-job.ts')
+    return 'write' in job ? writeCells(job) : collect(job, (rows, onRow) => pools.run(rows, signal, onRow), atWork)
+  }
   const tile = await makeTile(job, {
     query: (rows, onRow) => pools.run(rows, signal, onRow),
     compress: compressNow,

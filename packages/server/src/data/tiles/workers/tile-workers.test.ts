@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import type { TileJob } from './tile-job.ts'
 import { createTileWorkers } from './tile-workers.ts'
 
-const script = new URL('../../../../testing/stalling-tile-worker.ts', import.meta.url)
+const script = new URL('../../../../testing/processes/stalling-tile-worker.ts', import.meta.url)
 const never = new AbortController().signal
 
 const jobOf = (what: string) => ({ rows: { cells: [[what]], geometry: 'ewkb' } }) as unknown as TileJob
@@ -16,7 +16,6 @@ describe('tile threads', () => {
 
   for (const what of ['loop', 'crash']) {
     test(`a tile whose thread meets a ${what} is 504, and the tiles beside it are made by another thread`, async () => {
-      const started = performance.now()
       const [bad, ...others] = await Promise.allSettled([make(what), ...['a', 'b', 'c', 'd', 'e'].map(make)])
       assert.equal(bad?.status, 'rejected')
       assert.equal(bad.reason.code, 'query_timeout')
@@ -24,7 +23,6 @@ describe('tile threads', () => {
         others.map((one) => one.status === 'fulfilled' && one.value),
         ['a', 'b', 'c', 'd', 'e'],
       )
-      assert.ok(performance.now() - started < 20_000)
       assert.equal(await make('afterwards'), 'afterwards')
     })
   }

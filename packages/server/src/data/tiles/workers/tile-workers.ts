@@ -14,8 +14,11 @@ import {
 } from '../../../kernel/db/database-error.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { limits, overLimit } from '../../../kernel/limits/limits.ts'
+import type { Cell } from '../../../query/formats/cell.ts'
 import { isStated, isStateOfTable, reasonOf } from '../../databases/postgres/server-reason.ts'
 import { unreadValue } from '../../databases/postgres/unread-value.ts'
+import type { CellRows, CollectJob, WriteJob } from '../aggregate/cell-job.ts'
+import type { CellTable } from '../aggregate/cell-table.ts'
 import { createSmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob, TileRows } from './tile-job.ts'
 
@@ -34,6 +37,10 @@ export type TileWorkers = {
    * 503 if the queue is too long; an abort cancels the query in the database. The tiles of several owners come in turn.
    */
   make(job: TileJob, signal: AbortSignal, whose: TileOwner): Promise<MadeTile>
+  /** Adds rows to a table of cells. */
+  collect(job: CollectJob, signal: AbortSignal, whose: TileOwner): Promise<CellTable>
+  /** Writes cells as rows of an answer. */
+  write(job: WriteJob, signal: AbortSignal, whose: TileOwner): Promise<Cell[][]>
   /** The most tiles in progress. */
   readonly capacity: number
   /** The tiles in progress. */
@@ -74,9 +81,69 @@ export function createTileWorkers({
   // One part is the main thread's.
   const ofEach = Math.max(1, Math.floor(maxConnections / (count + 1)))
   const smallTiles = createSmallTiles(ofEach)
-  const stopping = (): ApiError => new ApiError('shutting_down', 'The server is stopping.')
-  const pool = createWorkerPool<TileJob, MadeTile>({
-    start: () => startThread(script, { data: ofEach, stalledMs, resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+  const pool = startPool(count, ofEach, { stalledMs, script })
+  const turns = createAdmission({
+    total: count * encodedAtOnce,
+    maxWaiting: count * (maxPendingEach - encodedAtOnce),
+    waitMs: timeoutMs,
+    refuse: () => tooBusy(count * maxPendingEach),
+  })
+  let waiting = 0
+  let isClosed = false
+
+  /** Whoever has few tiles with the threads comes first. Queries take turns for connections instead, in the threads. */
+  async function inTurn(job: WorkerJob, signal: AbortSignal, applicationId: string) {
+    if ('rows' in job && 'statement' in job.rows) return pool.run(job, { signal })
+    waiting++
+    const release = await Promise.resolve(turns.admit(applicationId, { signal })).finally(() => waiting--)
+    return pool.run(job, { signal }).finally(release)
+  }
+
+  async function makeInThread(job: TileJob, signal: AbortSignal, whose: Required<TileOwner>): Promise<MadeTile> {
+    const made = (await inTurn(job, signal, whose.applicationId)) as MadeTile
+    smallTiles.note(job, whose.series, made)
+    return made
+  }
+
+  /** What goes wrong is told as whoever asks for tiles may know it. */
+  async function orTold<T>(rows: TileRows | CellRows | undefined, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (isClosed) throw stopping()
+      throw error instanceof Error ? errorOf(error, rows) : error
+    }
+  }
+
+  return {
+    capacity: count * maxPendingEach,
+    get pending() {
+      return waiting + pool.pending + smallTiles.pending
+    },
+    async make(job, signal, { applicationId, series = '' }) {
+      return orTold(job.rows, async () => {
+        const small = await smallTiles.make(job, series, signal)
+        return small ?? (await makeInThread(job, signal, { applicationId, series }))
+      })
+    },
+    collect: (job, signal, { applicationId }) =>
+      orTold(job.rows, async () => (await inTurn(job, signal, applicationId)) as CellTable),
+    write: (job, signal, { applicationId }) =>
+      orTold(undefined, async () => (await inTurn(job, signal, applicationId)) as Cell[][]),
+    close() {
+      isClosed = true
+      smallTiles.close()
+      return pool.close()
+    },
+  }
+}
+
+type PoolOptions = Required<Pick<TileWorkersOptions, 'stalledMs' | 'script'>>
+
+function startPool(count: number, connections: number, { stalledMs, script }: PoolOptions) {
+  return createWorkerPool<WorkerJob, MadeTile | CellTable | Cell[][]>({
+    start: () =>
+      startThread(script, { data: connections, stalledMs, resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
     size: count,
     depth: maxPendingEach,
     maxWaiting: 0,
@@ -93,50 +160,11 @@ export function createTileWorkers({
       closing: stopping,
     },
   })
-  const turns = createAdmission({
-    total: count * encodedAtOnce,
-    maxWaiting: count * (maxPendingEach - encodedAtOnce),
-    waitMs: timeoutMs,
-    refuse: () => tooBusy(count * maxPendingEach),
-  })
-  let waiting = 0
-  let isClosed = false
-
-  /** Whoever has few tiles with the threads comes first. Queries take turns for connections instead, in the threads. */
-  async function inTurn(job: TileJob, signal: AbortSignal, applicationId: string): Promise<MadeTile> {
-    if ('statement' in job.rows) return pool.run(job, { signal })
-    waiting++
-    const release = await Promise.resolve(turns.admit(applicationId, { signal })).finally(() => waiting--)
-    return pool.run(job, { signal }).finally(release)
-  }
-
-  async function makeInThread(job: TileJob, signal: AbortSignal, whose: Required<TileOwner>): Promise<MadeTile> {
-    const made = await inTurn(job, signal, whose.applicationId)
-    smallTiles.note(job, whose.series, made)
-    return made
-  }
-
-  return {
-    capacity: count * maxPendingEach,
-    get pending() {
-      return waiting + pool.pending + smallTiles.pending
-    },
-    async make(job, signal, { applicationId, series = '' }) {
-      try {
-        const small = await smallTiles.make(job, series, signal)
-        return small ?? (await makeInThread(job, signal, { applicationId, series }))
-      } catch (error) {
-        if (isClosed) throw stopping()
-        throw error instanceof Error ? errorOf(error, job) : error
-      }
-    },
-    close() {
-      isClosed = true
-      smallTiles.close()
-      return pool.close()
-    },
-  }
 }
+
+const stopping = (): ApiError => new ApiError('shutting_down', 'The server is stopping.')
+
+type WorkerJob = TileJob | CollectJob | WriteJob
 
 const tooLong = (ms: number): ApiError =>
   new ApiError(
@@ -151,7 +179,7 @@ function tooBusy(capacity: number): ApiError {
 }
 
 /** Errors of a tenant's own query are shown to the caller; everything else is internal. */
-function errorOf(cause: Error, { rows }: TileJob): Error {
+function errorOf(cause: Error, rows: TileRows | CellRows | undefined): Error {
   if (cause instanceof ApiError) return cause.code === 'unavailable' ? retryable(cause) : cause
   const { message } = cause
   const code = codeOf(cause)
@@ -178,8 +206,8 @@ function statedBy(cause: Error, isExternal: boolean): ApiError | undefined {
 /** Locks, lack of resources, shutdown and deadlocks, but not a table that has to be mended first. */
 const isForLater = (code: string): boolean => /^(40|53|55|57)/.test(code) && !isStateOfTable(code)
 
-const askedBy = (rows: TileRows) =>
-  'statement' in rows
+const askedBy = (rows: TileRows | CellRows | undefined) =>
+  rows && 'statement' in rows
     ? { isTrusted: !rows.statement.isUntrusted, names: rows.names ?? {}, isExternal: !('platform' in rows.server) }
     : { isTrusted: false, names: {}, isExternal: false }
 

@@ -27,10 +27,13 @@ export const datasetType: TileSourceType = {
     const { overviews: isWanted = true } = readTileSettings(source.metadata)
     const { version: dataVersion, lastChange } = await data.state(dataset)
     const overview = isWanted ? await data.overview(dataset) : undefined
-    const version = digestVersion(revision, dataset.revision, dataVersion, overview?.version ?? '')
+    const fileOverview = isWanted ? await data.fileOverview(dataset) : undefined
+    const made = overview?.version ?? fileOverview?.version ?? ''
+    const version = digestVersion(revision, dataset.revision, dataVersion, made)
     const parameters = ownParameters(dataset)
     const name = source.name || dataset.name
-    return { source, version, lastChange, name, layer, parameters, ...(overview && { overview }) }
+    const overviews = { ...(overview && { overview }), ...(fileOverview && { fileOverview }) }
+    return { source, version, lastChange, name, layer, parameters, ...overviews }
   },
   async makeTile(makers, source, { tile, extension, parameters, tree }, compression, signal) {
     const request = { tile, parameters, inputs: tree, asGeoJson: extension === 'geojson', compression }

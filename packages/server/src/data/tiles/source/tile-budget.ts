@@ -1,0 +1,2 @@
+/** What a tile may hold. */
+export type TileBudget = { readonly maxFeatures: number; readonly maxBytes: number }
