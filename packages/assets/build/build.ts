@@ -2,12 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { unpackDebianData } from './debian-data.ts'
 import { buildFonts } from './fonts.ts'
+import { gazetteerOf } from './gazetteer.ts'
 import { readBands } from './layers.ts'
 import { pmtiles } from './pmtiles-writer.ts'
 import { buildSprites } from './sprites.ts'
 import { cutTiles, maxZoom } from './tiling.ts'
 
-/** Rebuilds the assets: all, or those named on the command line (basemap, fonts, sprites). */
+/** Rebuilds the assets: all, or those named on the command line (basemap, gazetteer, fonts, sprites). */
 const wanted = new Set(process.argv.slice(2))
 const isWanted = (part: string): boolean => wanted.size === 0 || wanted.has(part)
 const folder = fileURLToPath(new URL('..', import.meta.url))
@@ -20,6 +21,7 @@ const layers = ['earth', 'landcover', 'landuse', 'water', 'roads', 'buildings', 
 if (isWanted('fonts')) await buildFonts(`${folder}fonts`)
 if (isWanted('sprites')) await buildSprites(`${folder}sprites`)
 if (isWanted('basemap')) await writeFile(`${folder}basemap.pmtiles`, await buildBasemap())
+if (isWanted('gazetteer')) await writeFile(`${folder}gazetteer.tsv.gz`, await gazetteerOf(`${folder}basemap.pmtiles`))
 
 async function buildBasemap(): Promise<Buffer> {
   await unpackDebianData()

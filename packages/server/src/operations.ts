@@ -20,7 +20,7 @@ import { withRefresh } from './data/datasets/refresh-operation.ts'
 import { makingTables } from './data/editing/create-dataset.ts'
 import { editOperations } from './data/editing/edit-operations.ts'
 import { ogcOperations } from './data/ogc/ogc-operations.ts'
-import { basemapOperations } from './data/tiles/http/basemap-operations.ts'
+import { basemapOperations } from './data/tiles/basemap/basemap-operations.ts'
 import { tileOperations } from './data/tiles/http/tile-operations.ts'
 import { tileDriverOperations } from './data/tiles/source/tile-drivers.ts'
 import { tileSource, tileSourceOperations } from './data/tiles/source/tile-source.ts'
@@ -41,6 +41,7 @@ import { auditOperations } from './tenants/audit/audit-operations.ts'
 import { authOperations } from './tenants/auth/auth-operations.ts'
 import { assetOperations } from './tenants/cartography/maps/asset-operations.ts'
 import { mapOperations } from './tenants/cartography/maps/map-operations.ts'
+import { placeOperations } from './tenants/cartography/places/place-operations.ts'
 import { style, styleOperations } from './tenants/cartography/styles/style.ts'
 import { contactPoint } from './tenants/contactpoints/contact-point.ts'
 import { contactPointOperations } from './tenants/contactpoints/contact-point-operations.ts'
@@ -64,6 +65,7 @@ export const operations: readonly Operation<Services>[] = [
   ...authOperations,
   ...styleOperations,
   ...mapOperations,
+  ...placeOperations,
   ...assetOperations,
   ...consoleOperations,
   ...databaseOperations,

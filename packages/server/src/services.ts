@@ -25,6 +25,7 @@ import type { AuditServices } from './tenants/audit/audit-operations.ts'
 import type { AuthServices } from './tenants/auth/services.ts'
 import type { AssetServices } from './tenants/cartography/maps/asset-operations.ts'
 import type { MapServices } from './tenants/cartography/maps/map-operations.ts'
+import type { PlaceServices } from './tenants/cartography/places/place-operations.ts'
 import type { StyleServices } from './tenants/cartography/styles/style.ts'
 import type { ContactPointServices } from './tenants/contactpoints/contact-point-operations.ts'
 import type { OutboxServices } from './tenants/mail/outbox-operations.ts'
@@ -39,6 +40,7 @@ export type Services = BaseServices &
   AuthServices &
   StyleServices &
   MapServices &
+  PlaceServices &
   AssetServices &
   ConsoleServices &
   DatabaseServices &

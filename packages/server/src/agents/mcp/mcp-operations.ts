@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type Caller, denied, reachesId, scopeOf } from '../../api/access/acl.ts'
@@ -48,14 +49,27 @@ export const mcpOperations: readonly Operation<McpServices>[] = [
     ownFailure: { statuses: [400, 404], schema: rpcFailure },
     async handle({ request, caller, signal, services: { about, estimates, callAs, readToolGrant } }, { body }) {
       const granted = await grantedCaller(request, caller, readToolGrant)
-      // The protocol's library takes as much memory as a tenth of the server, and most servers are never asked.
-      const { respond } = await import('./mcp-server.ts')
+      const { respond } = await loadServer()
       const services = { estimates: queryableOnly((datasets) => estimates(datasets, signal), granted) }
       const called = callAs({ request, signal }, granted)
       return respond({ request, signal }, body, called, { version: about.version.tag, ...services })
     },
   }),
 ]
+
+/**
+ * Loaded with the first message: the protocol's library takes as much memory as a tenth of the server, and most servers are never
+ * asked. Part by part, with turns of the event loop between them: all at once they stopped others for 180 ms of CPU, now for 120.
+ */
+async function loadServer(): Promise<typeof import('./mcp-server.ts')> {
+  if (server) return server
+  await import('@modelcontextprotocol/server')
+  await nextTurn()
+  server = await import('./mcp-server.ts')
+  await nextTurn()
+  return server
+}
+let server: typeof import('./mcp-server.ts') | undefined
 
 /** Row counts and extents are shown to those who may read the rows. */
 function queryableOnly(estimates: ToolServices['estimates'], caller: Caller): ToolServices['estimates'] {

@@ -1,22 +1,18 @@
 /** Creates the services of a server, and closes them in order. */
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Agents } from '../../agents/agents.ts'
 import { fetchToolsInProcess } from '../../agents/bridges/in-process-tools.ts'
 import { createKnownAgents } from '../../agents/invocation/invoke-operations.ts'
 import { openAgents } from '../../agents/open-agents.ts'
 import { createConnectRateLimit } from '../../agents/workers/connect-rate-limit.ts'
 import type { Authority } from '../../api/access/authenticate.ts'
-import type { Secrets } from '../../api/access/secrets/secrets.ts'
 import { createConsoleFiles } from '../../api/console/console-files.ts'
 import { baseUrlOf } from '../../api/http/base-url.ts'
 import { createMetrics, type Gauges, type Metrics } from '../../api/metrics/metrics.ts'
 import type { BaseServices } from '../../api/resource/resource.ts'
 import { createGenerations, createStores } from '../../api/resource/services.ts'
 import { publicLimits } from '../../api/server-info/limits.ts'
-import type { ServerConfig } from '../../api/server-info/server-info.ts'
 import type { ChangeFeed } from '../../data/changes/change-feed.ts'
 import { platformTypes } from '../../data/databases/drivers.ts'
 import { createDatasetCache } from '../../data/datasets/dataset-cache.ts'
@@ -26,10 +22,9 @@ import type { StreamSlots } from '../../data/datasets/queries/stream-slots.ts'
 import { createWriteSlots } from '../../data/editing/editing.ts'
 import { createReadCrs } from '../../data/ogc/collections/crs.ts'
 import { createUnplacedCheck } from '../../data/ogc/collections/unplaced-rows.ts'
-import { createTiles } from '../../data/tiles/http/tile-services.ts'
+import { openTiles } from '../../data/tiles/http/tile-services.ts'
 import { createEstimates } from '../../data/tiles/source/dataset-estimates.ts'
-import { createTiling, type Tiling, type TilingOptions } from '../../data/tiles/tiling.ts'
-import { bytesIn, createStorageQuota } from '../../data/uploads/http/storage-quota.ts'
+import type { Tiling } from '../../data/tiles/tiling.ts'
 import { createUploading, type Uploading } from '../../data/uploads/uploading.ts'
 import { createWebhooks } from '../../data/webhooks/webhooks.ts'
 import type { Bus } from '../../kernel/bus/bus.ts'
@@ -42,16 +37,11 @@ import { deniedServicesOf, isLaptop } from '../../kernel/egress/denied-services.
 import { createEgress, type Egress } from '../../kernel/egress/guard.ts'
 import { createJobs } from '../../kernel/jobs/jobs.ts'
 import { createStarter, type Starter } from '../../kernel/jobs/starter.ts'
-import type { Config } from '../../kernel/settings/config.ts'
-import { createDirectoryStore } from '../../kernel/storage/directory-store.ts'
-import { openFileStore } from '../../kernel/storage/open-file-store.ts'
 import { resources } from '../../operations.ts'
 import type { Services } from '../../services.ts'
 import { countAddress } from '../../tenants/auth/login-attempts.ts'
 import { createBaseStyleReader } from '../../tenants/cartography/maps/base-style-file.ts'
-import { createFonts } from '../../tenants/cartography/maps/fonts.ts'
 import { createKnownStyles } from '../../tenants/cartography/maps/map-operations.ts'
-import { createSprites } from '../../tenants/cartography/maps/sprites.ts'
 import { style } from '../../tenants/cartography/styles/style.ts'
 import { createStyleCheck } from '../../tenants/cartography/styles/style-check.ts'
 import { createDeliveries } from '../../tenants/contactpoints/deliveries.ts'
@@ -61,29 +51,15 @@ import { applicationMetrics } from '../../tenants/usage/application-metrics.ts'
 import type { Tallies } from '../../tenants/usage/tallies.ts'
 import type { ClusterWorker } from '../cluster/cluster-worker.ts'
 import { addFirstKeys } from '../start/first-start.ts'
-import type { Telemetry } from '../telemetry/telemetry.ts'
 import { createAgentTools } from './agent-tools.ts'
 import { createOpenApiText, internalCalls } from './internal-calls.ts'
 import { openAuthority, startUpkeep } from './open-authority.ts'
 import { changeGauges } from './open-changes.ts'
 import { createData } from './open-data.ts'
 import { openHealth } from './open-health.ts'
+import { createMaps, placesOf, tilesOptionsOf } from './open-maps.ts'
 import { type OpenUsage, openUsage } from './open-usage.ts'
-
-/** The settings that the service itself reads. */
-type AppConfig = Omit<Config, 'PORT' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
-
-export type ServiceOptions = {
-  db: Db
-  secrets: Secrets
-  logger: FastifyBaseLogger
-  config: AppConfig
-  about: ServerConfig
-  /** This process as one of several workers. */
-  worker?: ClusterWorker | undefined
-  /** Where traces and metrics are exported. */
-  telemetry?: Telemetry | undefined
-}
+import type { AppConfig, ServiceOptions } from './service-options.ts'
 
 export type OpenServicesOptions = ServiceOptions & {
   /** Remembers which work in the background fails. */
@@ -104,9 +80,6 @@ export type OpenServices = {
   /** Closes everything but the database, once no request needs it. */
   close(): Promise<void>
 }
-
-/** The base map, fonts and sprites that come with the service. */
-const assetsDirectory = fileURLToPath(new URL('../../../../assets', import.meta.url))
 
 export async function openServices(options: OpenServicesOptions): Promise<OpenServices> {
   const { db, secrets, logger, config, about, worker, works, isStopping, listener } = options
@@ -141,8 +114,8 @@ export async function openServices(options: OpenServicesOptions): Promise<OpenSe
     ...{ about, isStopping, baseUrl, ...health, metrics, platformTypes },
     ...{ agents, styleCheck, uploading: announcing(uploading, worker), dataDirectory: config.DATA_DIR },
     ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
-    ...{ tiles: createTiles(base, tiling, budgetOf(config), tileUse), usage },
-    ...{ writeSlots: createWriteSlots(), fileBytesOf: (applicationId) => bytesIn(maps.files, applicationId) },
+    ...{ ...openTiles(base, tilesOptionsOf(options, tiling, tileUse, base)), usage },
+    ...{ writeSlots: createWriteSlots(), places: placesOf(options, egress) },
     addFirstKeys: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
     countAddress: (address) => countAddress(db, address),
     ...{ estimates: createEstimates(db, data.sources), ...createAgentTools(db, secrets, baseUrl) },
@@ -201,12 +174,10 @@ const announcing = (uploading: Uploading, worker: ClusterWorker | undefined): Up
   },
 })
 
-const budgetOf = (config: AppConfig) => ({ maxFeatures: config.TILE_MAX_FEATURES, maxBytes: config.TILE_MAX_BYTES })
-
 /** Caches of records that requests need on the way, fresh to a second. */
 const rememberedRecords = (
   base: BaseServices,
-  { connections, sources }: Pick<MapParts, 'connections' | 'sources'>,
+  { connections, sources }: Pick<Services, 'connections' | 'sources'>,
 ) => ({
   knownStyles: createKnownStyles({ resource: style, services: base }),
   datasetCache: createDatasetCache(base, connections.find, sources.current),
@@ -259,26 +230,6 @@ const gaugesOf = ({ agents, slots, tiling, changeFeed }: Gauged): Gauges => ({
   tile_cache_bytes: { help: 'Memory that tiles take', read: () => tiling.cache.bytes },
   tiles_in_the_making: { help: 'Tiles that are being made', read: () => tiling.workers.pending },
 })
-
-type MapParts = Pick<ServiceOptions, 'db' | 'config'> &
-  Pick<TilingOptions, 'connections' | 'sources' | 'fetch' | 'jobs' | 'share' | 'onError'>
-
-/** Files, tiles, and what maps need besides. */
-async function createMaps({ config, ...parts }: MapParts) {
-  const files = await openFileStore(config, parts.onError)
-  const { TILE_CACHE_MB: cacheMb, OVERVIEW_MIN_ROWS: overviewMinRows } = config
-  const maxConnections = config.TILE_CONNECTIONS
-  const overviewRebuildMs = config.OVERVIEW_REBUILD_SECONDS * 1000
-  const quota = createStorageQuota(files, config.STORAGE_PER_APPLICATION)
-  const storageLeft = async (applicationId: string) => (await quota.measure(parts.db, applicationId)).left(parts.db)
-  const limits = { cacheMb, overviewMinRows, overviewRebuildMs, maxConnections, storageLeft }
-  return {
-    files,
-    tiling: createTiling({ ...parts, ...limits, files, assetsDirectory }),
-    fonts: await createFonts([createDirectoryStore(assetsDirectory), files], parts.onError),
-    sprites: await createSprites(join(assetsDirectory, 'sprites')),
-  }
-}
 
 type MessageParts = Omit<ServiceOptions, 'about'> & { works: WorkWatch; egress: Egress } & Pick<
     OpenUsage,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import { denied, reachesId, type Scope, scopeOf } from '../../api/access/acl.ts'
 import type { AclLevel } from '../../api/access/grants.ts'
@@ -11,6 +12,7 @@ import { sql } from '../../kernel/db/sql.ts'
 import { ApiError, invalid } from '../../kernel/errors.ts'
 import { attributeSchema } from './attribute-dto.ts'
 import type { DatasetDraft } from './dataset-record.ts'
+import type { Inspection } from './dataset-type.ts'
 import { datasetTypeNames, datasetTypeOf } from './dataset-types.ts'
 import { sealedSecrets } from './find-dataset.ts'
 import { checkOverviewSetting } from './overview-setting.ts'
@@ -18,6 +20,7 @@ import { readDeclarations } from './parameters.ts'
 import { sealHeaders } from './secret-headers.ts'
 import type { Sources } from './sources.ts'
 import { checkSridSetting } from './srid-setting.ts'
+import { checkTimeSetting } from './time-setting.ts'
 
 const secretsSchema = Type.Union([
   Type.Object({ headers: Type.Optional(headerRecord()) }, { additionalProperties: false }),
@@ -108,11 +111,14 @@ export const dataset = defineResource<DatasetServices>({
     // `{}` asks for nothing but to read the columns anew.
     const mayFail = isUnchanged && Object.keys(input).length > 0
     const mayListTables = reaches(scope, 'execute', databaseId)
-    const facts = await sources.inspect(draft, { signal: leaving(), mayListTables }).catch((error) => {
-      // A name can be changed though the table is gone, or its server does not answer.
-      if (mayFail && error instanceof ApiError) return {}
-      throw error
-    })
+    const facts: Partial<Inspection> = await sources
+      .inspect(draft, { signal: leaving(), mayListTables })
+      .catch((error) => {
+        // A name can be changed though the table is gone, or its server does not answer.
+        if (mayFail && error instanceof ApiError) return {}
+        throw error
+      })
+    if (isTimeSet(values, previous) && facts.attributes) checkTimeSetting({ ...draft, attributes: facts.attributes })
     return {
       ...values,
       ownerId,
@@ -131,6 +137,12 @@ function checkSettings(metadata: Entity): void {
   checkOverviewSetting(metadata)
   checkSridSetting(metadata)
 }
+
+const timeIn = (entity: Entity | undefined): unknown => (entity?.metadata as Entity | undefined)?.time
+
+/** A stored setting stays though its column was dropped since. */
+const isTimeSet = (values: Entity, previous: Entity | undefined): boolean =>
+  values.metadata !== undefined && !isDeepStrictEqual(timeIn(values), timeIn(previous))
 
 const draftOf = (
   { type, source, metadata }: Entity,

@@ -46,7 +46,7 @@ const described: readonly (readonly [name: string, schema: Schema, description: 
   [
     'datetime',
     text,
-    'Features whose time intersects this time, day or period (2026-01-01/2026-01-31, ../2026-01-31T12:00:00Z), and features without a time.',
+    'Features whose time intersects this time, day, month, year or period (2026-01-01/2026-01-31, 2026-01, ../2026-01-31T12:00:00Z), and features without a time.',
   ],
   ['filter', text, 'Features for which this CQL2 expression is true. The queryables say what it may name.'],
   [
@@ -64,6 +64,9 @@ const described: readonly (readonly [name: string, schema: Schema, description: 
     { ...text, enum: ['results', 'hits'], default: 'results' },
     'hits: only how many features there are, in numberMatched.',
   ],
+  ['time', text, 'Features whose time meets this period (2026-01/2026-03, ../2026), and none without a time.'],
+  ['aggregate', text, 'Counts the features by cell: h3:auto, h3:0 to h3:15, grid:auto, grid:0 to grid:26, or cluster.'],
+  ['value', list, 'With aggregate: sum, avg, min or max of a numeric property, such as avg(pop).'],
   [
     'repair',
     { type: 'boolean', default: false },

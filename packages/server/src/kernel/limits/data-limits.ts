@@ -154,6 +154,12 @@ export const dataLimits = {
     countedIn: 'process',
     countedFor: 'everybody',
   },
+  aggregateCells: {
+    what: 'Cells of an aggregate, in an answer or around a tile',
+    value: 100_000,
+    code: 'invalid_request',
+    countedIn: 'request',
+  },
   tileConnections: {
     what: 'Connections to PostgreSQL for tiles that a tile has waited 30 s for',
     setting: 'TILE_CONNECTIONS',

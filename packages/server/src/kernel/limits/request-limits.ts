@@ -56,6 +56,8 @@ export const requestLimits = {
     code: 'invalid_filter',
     countedIn: 'request',
   },
+  placeText: { what: 'Text of a search for places', value: 200, code: 'invalid_request', countedIn: 'request' },
+  placesFound: { what: 'Places that a search may ask for', value: 50, code: 'invalid_request', countedIn: 'request' },
   styleLayers: { what: 'Layers of a style', value: 2_000, code: 'invalid_request', countedIn: 'request' },
   styleSources: { what: 'Sources of a style', value: 500, code: 'invalid_request', countedIn: 'request' },
   styleValues: { what: 'Values in a style', value: 100_000, code: 'invalid_request', countedIn: 'request' },

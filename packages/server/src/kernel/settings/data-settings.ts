@@ -42,6 +42,22 @@ export const dataSettings = {
   }),
   TILE_MAX_FEATURES: Type.Integer({ minimum: 1, default: 50_000, description: 'The most features in a tile' }),
   TILE_MAX_BYTES: Type.Integer({ minimum: 1_000, default: 500_000, description: 'The largest tile, uncompressed' }),
+  BASEMAP_URL: Type.Optional(
+    Type.String({
+      pattern: '^(https?|pmtiles)://[^\\s]+$',
+      maxLength: 2_000,
+      description:
+        'Streets for the base map: a PMTiles archive, tiles or a style (docs/maps.md); unset: the bundled world',
+    }),
+  ),
+  GEOCODER_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s]+$',
+      maxLength: 2_000,
+      description:
+        'A geocoder for the search for places, such as https://photon.example.org/api?q={q}&limit={limit}; unset: the bundled places only',
+    }),
+  ),
   OVERVIEW_MIN_ROWS: Type.Integer({
     minimum: 1,
     default: 50_000,

@@ -19,6 +19,8 @@ export type Connection = Introspection & {
    * anything else.
    */
   selectBlocks?(statement: Sql, options: SelectOptions): Promise<AsyncIterable<Uint8Array>>
+  /** Only for engines that write what they select into files. */
+  readonly derived?: DerivedFiles
   /** The query plan in the engine's own JSON. The statement is not run. */
   explain(statement: Sql, options: SelectOptions): Promise<unknown>
   /** The SQL dialect for plans on this subject. */
@@ -30,6 +32,18 @@ export type Connection = Introspection & {
   /** Only for PostgreSQL with PostGIS: for callers that write their own SQL, such as tiles. */
   readonly postgres?: PostgresConnection
 }
+
+/** Files that an engine makes of tables and reads again. */
+export type DerivedFiles = {
+  /** In a process of its own, so that no query waits. Later statements of the same builder find the rows as `writtenRows(name)`. */
+  write(name: string, statement: Sql, options: SelectOptions): Promise<DerivedFile>
+  writtenRows(name: string): Sql
+  /** A folder of such files as a database; `id` names it. */
+  read(id: string, directory: string): Required<Pick<Connection, 'selectBlocks'>> & Connection
+}
+
+/** Gone when the process ends. */
+export type DerivedFile = { readonly path: string; readonly bytes: number; readonly rows: number }
 
 /** A started answer. The query ends when the caller stops reading or aborts. */
 export type SelectedRows = {

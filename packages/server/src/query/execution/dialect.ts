@@ -43,17 +43,26 @@ export type Dialect = SqlDialect & {
   transferSql(column: PlanColumn, value: Sql, shape: GeometryForm): Sql
   /** Decodes the transfer format to a cell (see query/formats/cell.ts). Undefined when the text already is one. */
   reading(column: PlanColumn, shape: GeometryForm): ((text: string) => string | null) | undefined
-  /** Only for engines that send row blocks: which rows to keep when a tile has too many. */
+  /** Only for engines that send row blocks. */
   readonly thinning?: Thinning
   /** Only for engines that send WKB: definitions of the reference systems the subject needs (see wkb-cells.ts). */
   readonly definitions?: Definitions
 }
 
+/** What the thinning of tiles needs of an engine (see data/tiles/thinning/). */
 export type Thinning = {
-  /** A pseudo-random number from 0 to 1, always the same for a row and independent of its location. */
-  draw(attributes: readonly Attribute[]): Sql
-  /** The size of a geometry, as far as it is known without reading the geometry. */
-  size(geometry: Attribute): Sql
+  /** The relation in which rows have their ranks, if not that of the subject. */
+  readonly from?: Sql
+  /** A whole number from 0 to 2^31 - 1 that is uniform, always the same for a row, and independent of its location. */
+  rank(attributes: readonly Attribute[]): Sql
+  /** The centre of a geometry's box in its own coordinates, and the larger side of the box; of a point that is 0. */
+  place(geometry: Attribute): { readonly x: Sql; readonly y: Sql; readonly width: Sql }
+  /** Changes with the files that the subject is read from; absent where that is not known. */
+  readonly version?: string
+  /** How many rows there are, if that is known without counting. */
+  readonly rows?: number
+  /** Rows in a box are found without reading all. */
+  readonly isSorted?: boolean
 }
 
 /** The subject of a query. An engine may have to look things up before it can spell the query. */

@@ -9,7 +9,7 @@ import type { Plan, PlanColumn } from '../plan/plan.ts'
 import type { Attribute } from '../values/attribute.ts'
 
 /** Whoever wants more rows than this wants most of them measured anyway. */
-const mostRows = 10_000
+export const mostNearest = 10_000
 /** Two measurements of one row may differ in the last digits. */
 export const roundingMetres = 0.001
 
@@ -17,7 +17,7 @@ export const roundingMetres = 0.001
 export function roughlyNearest(plan: Plan, roughTo: PlaneImage = 'itself'): Plan | undefined {
   const { limit, offset, sample, after, group, distinct, order } = plan
   const [nearest] = order
-  if (!nearest?.by.distanceTo || nearest.isDescending || limit === undefined || limit + offset > mostRows)
+  if (!nearest?.by.distanceTo || nearest.isDescending || limit === undefined || limit + offset > mostNearest)
     return undefined
   if (sample || group || distinct.length > 0) return undefined
   const where = after ? behind(nearest.by, after[0], plan.where) : plan.where

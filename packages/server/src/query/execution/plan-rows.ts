@@ -42,6 +42,15 @@ export function* planBatches(plan: Plan, rows: Iterable<ValueRow>, shape: RowNot
   }
 }
 
+/** The rows that the plan's order has first; what it sorts by is computed anew, since the readers are not kept. */
+export function firstInOrder<Row extends ValueRow>(plan: Plan, rows: readonly Row[], count: number): Row[] {
+  const readers = createReaders({ geometry: 'geojson' })
+  const items = rows.map((row) => ({ ...rowItem(row, readers), row }))
+  return sortItems(items, plan.order)
+    .slice(0, count)
+    .map(({ row }) => row)
+}
+
 type Cells = (string | null)[]
 type Readers = ReturnType<typeof createReaders>
 
@@ -221,7 +230,7 @@ function completeOrder({ order, group = [], limit, offset }: Plan): readonly Sor
 type SortKey = Exclude<Value, string> | Buffer | null
 
 /** Nulls last in both directions. The sort is stable. */
-function sortItems(items: Item[], order: readonly SortOrder[]): Item[] {
+function sortItems<Sorted extends Item>(items: Sorted[], order: readonly SortOrder[]): Sorted[] {
   if (order.length === 0) return items
   const keyed = items.map((item) => ({ item, keys: order.map(({ by }) => sortKey(by, item.cellOf(by))) }))
   keyed.sort((a, b) => {

@@ -55,4 +55,9 @@ export function anyOf(filters: readonly Filter[]): Filter {
   return filters.length === 1 && filters[0] ? filters[0] : { kind: 'or', filters }
 }
 
+/** Whether a value is missing, or the test holds. */
+export const orNull = (attribute: Attribute, filter: Filter): Filter => anyOf([filter, isNull(attribute)])
+
+export const isNull = (attribute: Attribute): Filter => ({ kind: 'is', attribute, value: null })
+
 export const not = (filter: Filter): Filter => ({ kind: 'not', filter })

@@ -13,12 +13,27 @@ const bulgeDegrees = 0.05
 
 const degrees = 180 / Math.PI
 
+/** A millimetre: what the arithmetic leaves out. */
+const roundingDegrees = 1e-8
+
 /** Boxes that hold everything within the distance of the extent, at most two: it may reach over the antimeridian. */
-export function boxesAround(extent: Box, distanceMetres: number): readonly Box[] {
+export const boxesAround = (extent: Box, distanceMetres: number): readonly Box[] =>
+  grownBoxes(extent, distanceMetres, { north: bulgeDegrees, east: bulgeDegrees })
+
+/**
+ * The same, as narrow as can be, for an index that would read thousands of rows of a town within the five kilometres of the bulge. A
+ * great circle leaves the box of its ends to the north and south only, and between points there is none.
+ */
+export const narrowBoxesAround = (extent: Box, distanceMetres: number, arePoints: boolean): readonly Box[] =>
+  grownBoxes(extent, distanceMetres, { north: arePoints ? roundingDegrees : bulgeDegrees, east: roundingDegrees })
+
+type Margin = { readonly north: number; readonly east: number }
+
+function grownBoxes(extent: Box, distanceMetres: number, margin: Margin): readonly Box[] {
   const angle = distanceMetres / radiusMetres
-  const south = Math.max(-90, extent.south - angle * degrees - bulgeDegrees)
-  const north = Math.min(90, extent.north + angle * degrees + bulgeDegrees)
-  const reach = longitudeReach(extent, angle) + bulgeDegrees
+  const south = Math.max(-90, extent.south - angle * degrees - margin.north)
+  const north = Math.min(90, extent.north + angle * degrees + margin.north)
+  const reach = longitudeReach(extent, angle) + margin.east
   const [west, east] = [extent.west - reach, extent.east + reach]
   if (east - west >= 360) return [{ west: -180, south, east: 180, north }]
   if (west < -180) return [box(west + 360, south, 180, north), box(-180, south, east, north)]

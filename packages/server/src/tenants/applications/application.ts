@@ -43,6 +43,13 @@ const limitsSchema = Type.Object(
   },
 )
 
+const basemapSchema = Type.Union(
+  [Type.Null(), Type.String({ pattern: '^(https?|pmtiles)://[^\\s]+$', maxLength: 2_000 })],
+  {
+    description: 'The streets of its base map, as BASEMAP_URL names those of the installation; null: those',
+  },
+)
+
 /** The resource of applications, the tenants. Deleting one deletes everything it owns: the foreign keys cascade. */
 export const application = defineResource<ApplicationServices>({
   name: 'applications',
@@ -61,6 +68,7 @@ export const application = defineResource<ApplicationServices>({
   fields: {
     limits: field('json', limitsSchema, { default: {}, queryable: false, isKeptOnReplace: true }),
     name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
+    basemap: field('string', basemapSchema, { default: null, isKeptOnReplace: true }),
     description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKeptOnReplace: true }),
     contact: field('string', Type.String({ maxLength: 320, description: 'Contact e-mail address' }), {
       default: '',

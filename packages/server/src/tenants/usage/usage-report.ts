@@ -68,7 +68,10 @@ export async function readUsedNow(
       SELECT n.nspname, sum(svc.relation_bytes(c.oid, true)) AS bytes
       FROM asked JOIN pg_namespace n ON n.nspname = svc.tenant_name(asked.id) JOIN pg_class c ON c.relnamespace = n.oid
       WHERE c.relkind IN ('r', 'm') GROUP BY 1)
-    SELECT asked.id::text AS id, coalesce(tables.bytes, 0)::float8 AS "tableBytes",
+    SELECT asked.id::text AS id, (coalesce(tables.bytes, 0) + (
+        -- Overviews of files are files.
+        SELECT coalesce(sum(o.bytes), 0) FROM svc.overviews o JOIN svc.datasets d ON d.id = o.dataset_id
+        WHERE d.application_id = asked.id))::float8 AS "tableBytes",
       (SELECT coalesce(sum(d.row_estimate), 0) FROM svc.datasets d JOIN svc.databases b ON b.id = d.database_id
        WHERE d.application_id = asked.id AND b.type = ANY (${platformTypes}::text[]))::float8 AS rows,
       ${uploadsWith('processing')} AS running, ${uploadsWith('pending')} AS waiting

@@ -16,6 +16,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   maps: 'Styles as maps load them',
   mcp: 'The datasets as tools of language models (Model Context Protocol)',
   outbox: 'Mail that was or is to be sent',
+  places: 'Towns, regions and countries by name',
   server: 'Health, version and figures of this server',
   sprites: 'Icons for maps',
   styles: 'MapLibre styles: stored, checked and listed',

@@ -3,9 +3,7 @@ import Type, { type Static, type TObject } from 'typebox'
 import type { Scope } from '../../../api/access/acl.ts'
 import { downloadOf } from '../../../api/http/answers/download-headers.ts'
 import { lastSegment } from '../../../api/http/answers/file-name.ts'
-import { freeObject, maxAddressText, nameList } from '../../../api/http/input/bounded-schemas.ts'
 import { refuseUnknown } from '../../../api/http/input/query-string.ts'
-import { offsetParameter } from '../../../api/http/offset-parameter.ts'
 import { type Operation, queryWeight } from '../../../api/http/operation.ts'
 import { pageLinks } from '../../../api/resource/page-links.ts'
 import { FaultCollector, invalid } from '../../../kernel/errors.ts'
@@ -19,96 +17,20 @@ import {
 import type { Nearest } from '../../../query/plan/nearest.ts'
 import { bodyPaths, type Plan, type QueryPaths, type QueryRequest, queryPaths } from '../../../query/plan/plan.ts'
 import { dataset as datasetResource } from '../dataset.ts'
+import type { CachedDataset } from '../dataset-cache.ts'
 import { exportAnswer } from '../exports/exports.ts'
 import { statisticsOperation } from '../statistics/statistics-operation.ts'
+import { duringTime } from '../time-setting.ts'
 import { formatOf, shownPlan } from './answer-format.ts'
+import { type CellParameters, cellSource, readCells } from './cell-query.ts'
 import { type CursorParameter, keysetHeaders, keysetPage } from './keyset-page.ts'
 import { answerRow, rememberRow } from './look-ups.ts'
 import { addQueryFaults, planIn } from './query-faults.ts'
-import {
-  cursorParameter,
-  filterLanguageParameter,
-  filterParameter,
-  requestedFilter,
-  timeoutOf,
-  timeoutParameter,
-} from './query-parameters.ts'
+import { requestedFilter, timeoutOf } from './query-parameters.ts'
+import { advancedSchema, bodySchema, formatsWithSrid, simpleSchema } from './query-schemas.ts'
 import { operation, type QueryServices } from './query-services.ts'
 import { streamAnswer, textBody } from './stream-answer.ts'
 import { readCount, totalRows } from './total-rows.ts'
-
-const names = (description: string) => Type.Optional(nameList(description))
-const limits = {
-  limit: Type.Optional(Type.Integer({ minimum: 0 })),
-  offset: offsetParameter('To go further, page by `cursor` (keyset paging), which costs the same for every page.'),
-}
-const formatsWithSrid = formatNames.filter((name) => answerFormat(name).hasSrid).join(', ')
-const answerParameters = {
-  format: Type.Optional(Type.Enum([...formatNames], { description: 'What the answer is; Accept is asked otherwise' })),
-  explain: Type.Optional(Type.Boolean({ description: 'Answer how the query would be carried out, instead of rows' })),
-  timeout: timeoutParameter,
-  filename: Type.Optional(Type.String({ maxLength: 255, description: 'Makes the answer a download of this name' })),
-  count: Type.Optional(
-    Type.String({
-      maxLength: maxAddressText,
-      description:
-        '`exact` or `estimated`: X-Total-Count says how many rows there are without limit and offset, and Link where the other pages are. A dataset’s own parameter of this name comes first',
-    }),
-  ),
-  cursor: cursorParameter,
-  srid: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 999_999, description: `Of geometries in ${formatsWithSrid}; 4326 otherwise` }),
-  ),
-}
-const simpleSchema = Type.Object({
-  ...answerParameters,
-  attributes: names('The attributes to return, or aggregates of them'),
-  filter: filterParameter,
-  'filter-lang': filterLanguageParameter,
-  sort: names('The attributes to sort by; `-` in front sorts downwards'),
-  ...limits,
-})
-const advancedSchema = Type.Object(answerParameters)
-const bodySchema = Type.Object(
-  {
-    attributes: names('The attributes to return, or aggregates such as `sum(pop) as total`'),
-    where: Type.Optional(freeObject('bodyBytes')),
-    order: names('The attributes to sort by; `-` in front sorts downwards'),
-    group: names('The attributes to group by'),
-    sample: Type.Optional(
-      Type.Object(
-        {
-          percentage: Type.Number(),
-          method: Type.Optional(Type.String({ maxLength: 40 })),
-          seed: Type.Optional(Type.Number()),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-    ...limits,
-    cursor: cursorParameter,
-    distinct: names('DISTINCT ON these attributes'),
-    nearest: Type.Optional(
-      Type.Object(
-        {
-          attribute: Type.Optional(Type.String({ maxLength: 1_000, description: 'The geometry; the first otherwise' })),
-          point: Type.Optional(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })),
-          geometry: Type.Optional(freeObject('bodyBytes')),
-          as: Type.Optional(Type.String({ maxLength: 63, default: 'distance' })),
-        },
-        {
-          additionalProperties: false,
-          description:
-            'Nearest to a point [longitude, latitude] or GeoJSON geometry first, with the distance in metres as a column. Add $dwithin to where: it says how far to look, and uses the index.',
-        },
-      ),
-    ),
-  },
-  {
-    additionalProperties: false,
-    examples: [{ attributes: ['count(*) as rows'], where: {}, order: [], limit: 10, offset: 0 }],
-  },
-)
 
 const common = {
   path: `${datasetResource.path}/{id}/query`,
@@ -140,6 +62,7 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
         parameters: query,
         schema: simpleSchema,
         query: request,
+        extras: { ...query, place: 'query' },
         paths: queryPaths,
       })
     },
@@ -165,6 +88,7 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
         parameters: query,
         schema: advancedSchema,
         query: body,
+        extras: { ...body, place: 'body' },
         nearest: body.nearest,
         bodyCursor: body.cursor,
         paths: bodyPaths,
@@ -181,6 +105,8 @@ type DatasetRequest = {
   readonly schema: TObject
   readonly query: QueryRequest
   readonly nearest?: Nearest | undefined
+  /** What says more than a plan. */
+  readonly extras: CellParameters & { readonly time?: string | undefined; readonly place: 'query' | 'body' }
   readonly bodyCursor?: string | undefined
   readonly paths: QueryPaths
 }
@@ -189,15 +115,21 @@ async function answer(context: Context, id: string, datasetRequest: DatasetReque
   const { datasetCache, sources, slots } = context.services
   const { parameters, schema } = datasetRequest
   const cached = await datasetCache.get(context.scope, id)
-  const { dataset, attributes, parameters: own } = cached
+  const { attributes, parameters: own } = cached
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   const faults = new FaultCollector()
   faults.attempt(() => refuseUnknown(context.tree, schema, own))
   faults.attempt(() => checkSrid(parameters.srid, formatName))
   faults.attempt(() => refusePaging(datasetRequest, own, formatName))
   const filename = faults.attempt(() => fileNameOf(parameters.filename))
-  const plan = faults.finish(planIn(datasetRequest, attributes, faults))
-  const source = await sources.open(dataset, context.tree)
+  const extras = extrasOf(datasetRequest, cached)
+  const cells = readCells({ ...extras, refused: rowParameters(datasetRequest, own) }, cached, faults)
+  const rows = planIn(datasetRequest, attributes, faults)
+  const filtered = faults.finish(
+    faults.attempt(() => rows && duringTime(rows, extras.time, cached, `${extras.place}/time`)),
+  )
+  const opened = { dataset: cached.dataset, source: await sources.open(cached.dataset, context.tree), plan: filtered }
+  const { dataset, source, plan } = cells ? cellSource(context.services.cells, opened, cells) : opened
   const key = source.key ?? []
   const page = keysetPage({ plan, key, datasetId: id }, cursorOf(datasetRequest, own))
   const timeoutMs = timeoutOf(parameters.timeout)
@@ -215,7 +147,7 @@ async function answer(context: Context, id: string, datasetRequest: DatasetReque
       plan: shown,
       srid: shape.srid,
       filename,
-      inputs: Object.fromEntries([...own].map((name) => [name, context.tree[name]])),
+      inputs: { ...Object.fromEntries([...own].map((name) => [name, context.tree[name]])), ...(cells && { cells }) },
       begin: (whileRead) => source.rows(shown, shape, { timeoutMs, signal: whileRead }),
     })
   }
@@ -244,6 +176,38 @@ async function answer(context: Context, id: string, datasetRequest: DatasetReque
         filename === undefined ? {} : downloadOf(filename),
       ),
   })
+}
+
+/** The dataset's own parameters come first. They are in the address only. */
+function extrasOf({ extras: { place, ...given } }: DatasetRequest, { parameters: own }: CachedDataset) {
+  const unlessOwn = <T>(name: string, value: T): T | undefined =>
+    place === 'query' && own.has(name) ? undefined : value
+  const { aggregate, value, zoom, time } = given
+  return {
+    place,
+    time: unlessOwn('time', time),
+    parameters: {
+      aggregate: unlessOwn('aggregate', aggregate),
+      value: unlessOwn('value', value),
+      zoom: unlessOwn('zoom', zoom),
+    },
+  }
+}
+
+/** What is said of rows, which cells have not. */
+function rowParameters(
+  { query, nearest, parameters, bodyCursor, extras: { place } }: DatasetRequest,
+  own: ReadonlySet<string>,
+) {
+  const { attributes, order, group, distinct, sample } = query
+  const { cursor, count, srid } = parameters
+  return {
+    ...{ attributes, [place === 'query' ? 'sort' : 'order']: order, group, distinct, sample, nearest },
+    'body/cursor': bodyCursor,
+    'query/cursor': own.has('cursor') ? undefined : cursor,
+    'query/count': own.has('count') ? undefined : count,
+    'query/srid': srid === 4326 ? undefined : srid,
+  }
 }
 
 /** A file has no pages: no header would tell of the next one. */

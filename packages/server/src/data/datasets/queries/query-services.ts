@@ -4,6 +4,7 @@ import type { RecordCache } from '../../../api/resource/record-cache.ts'
 import type { CachedDataset } from '../dataset-cache.ts'
 import type { Exports } from '../exports/exports.ts'
 import type { Sources } from '../sources.ts'
+import type { CellCounting } from './cell-query.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
 export type QueryServices = {
@@ -11,6 +12,7 @@ export type QueryServices = {
   readonly sources: Sources
   readonly slots: StreamSlots
   readonly exports: Exports
+  readonly cells: CellCounting
 }
 
 export const operation = operationUsing<QueryServices>()

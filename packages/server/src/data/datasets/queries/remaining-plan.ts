@@ -46,7 +46,7 @@ export async function* streamRest(
 }
 
 /** Tests rows until the time slice is used up. Returns the index of the first untested row. */
-function takeTurn(rows: readonly Cell[][], first: number, test: (cells: Cell[]) => void): number {
+export function takeTurn(rows: readonly Cell[][], first: number, test: (cells: Cell[]) => void): number {
   const end = performance.now() + turnMs
   let next = first
   do test(rows[next++] as Cell[])

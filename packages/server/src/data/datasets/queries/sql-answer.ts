@@ -119,18 +119,24 @@ async function answerRest(
   shape: GeometryForm,
   { atMost: _, ...options }: SelectOptions,
 ): Promise<SourceRows> {
-  // Loaded on demand: PostgreSQL leaves nothing to do in memory, and this module imports geodesy and projections.
-  const { collectRest, streamRest } = await import('./remaining-plan.ts')
+  // Loaded on demand: PostgreSQL leaves nothing to do in memory, and these modules import geodesy and projections.
+  const [{ collectRest, streamRest }, { createNearestSearch }] = await Promise.all([
+    import('./remaining-plan.ts'),
+    import('./nearest-search.ts'),
+  ])
   const { plan, isStream } = rest
   const { definitions = {} } = dialect
-  const statement = planSql(pushed, relation, dialect, asItIs, condition)
-  const { batches } = await connection.select(statement, { ...options, isStream: true })
   const { columns } = plan
+  const readAll = async (): Promise<Batches> => {
+    const statement = planSql(pushed, relation, dialect, asItIs, condition)
+    return (await connection.select(statement, { ...options, isStream: true })).batches
+  }
   if (isStream) {
-    const kept = streamRest(plan, pushed, batches, definitions)
+    const kept = streamRest(plan, pushed, await readAll(), definitions)
     return { columns, batches: readCells(kept, columns, dialect, shape) }
   }
-  const answer = await collectRest(pushed, batches, definitions)
+  const nearest = createNearestSearch({ connection, relation, dialect, pushed, plan })
+  const answer = nearest ? await nearest(options) : await collectRest(pushed, await readAll(), definitions)
   const definition = shape.srid === 4326 ? undefined : definitions[shape.srid]
   const job = { answer, plan, shape: { geometry: shape.geometry, ...(definition && { definition }) } }
   const done = await runRest(job, options)

@@ -9,6 +9,7 @@ import { countColumn, expectedRows } from '../queries/total-rows.ts'
 import { type ColumnSample, type JsonValue, jsonValue, sampleCapacity, sampleColumn } from './column-sample.ts'
 import {
   type Bin,
+  type Binning,
   countValues,
   distinctValues,
   type Frequent,
@@ -42,9 +43,9 @@ export type StatisticsRequest = {
   readonly attribute: Attribute
   /** Selects the rows; its columns are ignored. */
   readonly plan: Plan
-  /** The number of quantile and histogram parts. */
+  /** The number of quantile parts. */
   readonly parts: number
-  readonly bins: number
+  readonly binning: Binning
   /** The limits of the next query; all of them share one time limit. */
   limits(): SelectOptions
 }
@@ -129,7 +130,7 @@ type Whole = { readonly count: number; readonly min: Cell; readonly max: Cell }
 
 /** Yields to the event loop between parts, because each takes some milliseconds. */
 async function figuresOf(
-  { attribute: { type }, parts, bins }: StatisticsRequest,
+  { attribute: { type }, parts, binning }: StatisticsRequest,
   { values }: ColumnSample,
   whole: Whole,
 ) {
@@ -144,7 +145,7 @@ async function figuresOf(
     distinct,
     frequent,
     quantiles: quantilesOf(sorted, parts),
-    histogram: histogramOf(type, sorted, whole, bins),
+    histogram: histogramOf(type, sorted, whole, binning),
   }
 }
 

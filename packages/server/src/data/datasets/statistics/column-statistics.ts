@@ -1,5 +1,6 @@
 // Statistics of a sampled column: frequencies, distinct count (Haas-Stokes), quantiles, histogram.
 import type { AttributeType } from '../../../query/values/attribute.ts'
+import { type CalendarUnit, calendarBins } from './calendar-bins.ts'
 import { type JsonValue, jsonValue, type OrderKey, orderKey, type SampledValue } from './column-sample.ts'
 
 /** A value and how often it occurs. */
@@ -68,22 +69,37 @@ export function quantilesOf(sorted: readonly Ordered[], parts: number): Quantile
   })
 }
 
-const dayMs = 86_400_000
-/** The smallest step of integers and dates, so that every bin holds as many of them. */
-const steps: { readonly [type in AttributeType]?: number } = { integer: 1, number: 0, date: dayMs, datetime: 0 }
+/** The smallest step of integers, so that every bin holds as many of them. */
+const steps: { readonly [type in AttributeType]?: number } = { integer: 1, number: 0 }
 
 type Range = { readonly min: string | null; readonly max: string | null }
 
+export type Binning = {
+  /** The most bins. */
+  readonly bins: number
+  /** What the bins of dates and times are instead. */
+  readonly interval: CalendarUnit | undefined
+}
+
 /**
- * A histogram with bins of equal width over the whole range. A bin holds values from `from` up to but excluding `to`;
- * the last bin includes `to`.
+ * A histogram with bins over the whole range. A bin holds values from `from` up to but excluding `to`; the last bin includes `to`.
+ * Those of numbers have equal widths, those of dates and times begin and end as the calendar does.
  */
-export function histogramOf(type: AttributeType, sorted: readonly Ordered[], range: Range, bins: number): Bin[] {
-  const step = steps[type]
+export function histogramOf(
+  type: AttributeType,
+  sorted: readonly Ordered[],
+  range: Range,
+  { bins, interval }: Binning,
+): Bin[] {
   const [first, last] = [sorted[0], sorted.at(-1)]
-  if (step === undefined || !first || !last) return []
+  if (!first || !last) return []
   const low = boundOf(type, range.min, first)
   const high = boundOf(type, range.max, last)
+  if (type === 'date' || type === 'datetime') {
+    return calendarHistogram(type, sorted, { low: low.at, high: high.at }, { most: bins, unit: interval })
+  }
+  const step = steps[type]
+  if (step === undefined) return []
   const { width, count } = divide(low.at, high.at, step, bins)
   const counts: number[] = Array(count).fill(0)
   for (const { key } of sorted) {
@@ -99,6 +115,30 @@ export function histogramOf(type: AttributeType, sorted: readonly Ordered[], ran
     return edgeValue(type, step > 0 ? low.at + index * width : low.at * (1 - share) + high.at * share)
   }
   return counts.map((inBin, index) => ({ from: edge(index), to: edge(index + 1), count: inBin }))
+}
+
+function calendarHistogram(
+  type: 'date' | 'datetime',
+  sorted: readonly Ordered[],
+  range: Parameters<typeof calendarBins>[1],
+  wanted: Parameters<typeof calendarBins>[2],
+): Bin[] {
+  const { count, indexOf, edge } = calendarBins(type, range, wanted)
+  const counts: number[] = Array(count).fill(0)
+  for (const { key } of sorted) {
+    const bin = Math.min(Math.max(0, indexOf(Number(key))), count - 1)
+    counts[bin] = (counts[bin] ?? 0) + 1
+  }
+  const text = (index: number): string => timeText(type, edge(index))
+  return counts.map((inBin, index) => ({ from: text(index), to: text(index + 1), count: inBin }))
+}
+
+/** The last millisecond that is written with a year of four digits. */
+const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+function timeText(type: 'date' | 'datetime', at: number): string {
+  const text = new Date(Math.min(at, lastMs)).toISOString()
+  return type === 'date' ? text.slice(0, 10) : text
 }
 
 /** The column's extreme, or the sample's if the extreme has no place in the order, like NaN. */
@@ -119,7 +159,5 @@ function divide(low: number, high: number, step: number, bins: number): { width:
 
 function edgeValue(type: AttributeType, at: number): JsonValue {
   if (type === 'integer') return jsonValue(type, String(BigInt(at)))
-  if (type === 'number') return at
-  const text = new Date(at).toISOString()
-  return type === 'date' ? text.slice(0, 10) : text
+  return at
 }

@@ -2,9 +2,10 @@ import Type, { type Static } from 'typebox'
 import type { Scope } from '../../../api/access/acl.ts'
 import { refuseUnknown } from '../../../api/http/input/query-string.ts'
 import { type Operation, queryWeight } from '../../../api/http/operation.ts'
-import { ApiError, FaultCollector } from '../../../kernel/errors.ts'
+import { ApiError, FaultCollector, invalid } from '../../../kernel/errors.ts'
 import { unknownName } from '../../../kernel/nearest-name.ts'
 import { parsePlan, queryPaths } from '../../../query/plan/plan.ts'
+import type { Attribute } from '../../../query/values/attribute.ts'
 import { attributeSchema } from '../attribute-dto.ts'
 import { dataset } from '../dataset.ts'
 import {
@@ -13,9 +14,12 @@ import {
   requestedFilter,
   timeoutOf,
   timeoutParameter,
+  timeParameter,
 } from '../queries/query-parameters.ts'
 import { operation, type QueryServices } from '../queries/query-services.ts'
+import { duringTime } from '../time-setting.ts'
 import { attributeStatistics } from './attribute-statistics.ts'
+import { calendarUnits, maxCalendarBins } from './calendar-bins.ts'
 
 const defaultParts = 10
 const defaultBins = 20
@@ -23,6 +27,7 @@ const defaultBins = 20
 const parameters = Type.Object({
   filter: filterParameter,
   'filter-lang': filterLanguageParameter,
+  time: timeParameter,
   quantiles: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -36,7 +41,13 @@ const parameters = Type.Object({
       minimum: 1,
       maximum: 100,
       default: defaultBins,
-      description: 'How many bins a histogram has at most',
+      description:
+        'How many bins a histogram has at most. Those of dates and times begin and end with years, months, weeks, days or hours',
+    }),
+  ),
+  interval: Type.Optional(
+    Type.Enum([...calendarUnits], {
+      description: `Of a date or datetime: what each bin of the histogram is, whatever \`bins\` says; ${maxCalendarBins} at most`,
     }),
   ),
   timeout: timeoutParameter,
@@ -96,6 +107,11 @@ export const statisticsOperation = operation({
   handle: (context, { params: { id, name }, query }) => answer(context, { id, name, query }),
 })
 
+function checkInterval(interval: unknown, { name, type }: Attribute): void {
+  if (interval === undefined || type === 'date' || type === 'datetime') return
+  throw invalid('query/interval', `is only for attributes of type date or datetime, and "${name}" is of type ${type}`)
+}
+
 type Input = { readonly id: string; readonly name: string; readonly query: Static<typeof parameters> }
 
 async function answer(context: Context, { id, name, query }: Input) {
@@ -105,15 +121,18 @@ async function answer(context: Context, { id, name, query }: Input) {
   if (!attribute) throw new ApiError('not_found', unknownName('an attribute', name, attributes.keys()))
   const faults = new FaultCollector()
   faults.attempt(() => refuseUnknown(context.tree, parameters, own))
-  const plan = faults.finish(
-    faults.attempt(() => parsePlan(requestedFilter(query, context.tree), attributes, queryPaths)),
-  )
+  const interval = own.has('interval') ? undefined : query.interval
+  faults.attempt(() => checkInterval(interval, attribute))
+  const filtered = faults.attempt(() => parsePlan(requestedFilter(query, context.tree), attributes, queryPaths))
+  const time = own.has('time') ? undefined : query.time
+  const plan = faults.finish(faults.attempt(() => filtered && duringTime(filtered, time, { dataset, attributes })))
   const source = await sources.open(dataset, context.tree)
   const { signal } = context
   const giveBack = await slots.take(dataset.applicationId, signal)
   const end = performance.now() + timeoutOf(query.timeout)
   const limits = () => ({ signal, timeoutMs: Math.max(1, Math.ceil(end - performance.now())) })
   const { quantiles: parts = defaultParts, bins = defaultBins } = query
-  const body = await attributeStatistics({ source, attribute, plan, parts, bins, limits }).finally(giveBack)
+  const binning = { bins, interval }
+  const body = await attributeStatistics({ source, attribute, plan, parts, binning, limits }).finally(giveBack)
   return { body }
 }

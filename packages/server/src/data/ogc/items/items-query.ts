@@ -7,10 +7,12 @@ import { FaultCollector, invalid, refuseRepeated } from '../../../kernel/errors.
 import { unknownName } from '../../../kernel/nearest-name.ts'
 import { allOf, type Filter } from '../../../query/filter/filter-tree.ts'
 import { applyOperator } from '../../../query/filter/operator.ts'
+import { periodFilter, readPeriod } from '../../../query/filter/time-period.ts'
 import { type Plan, type PlanColumn, parsePlan, type QueryPaths } from '../../../query/plan/plan.ts'
 import type { Attribute, Attributes } from '../../../query/values/attribute.ts'
 import { isScalarType } from '../../../query/values/value.ts'
 import type { CachedDataset } from '../../datasets/dataset-cache.ts'
+import { timeOf } from '../../datasets/time-setting.ts'
 import { geometryOf, keyOf } from '../collections/collections.ts'
 import { type Crs, crs84, type KnownCrs } from '../collections/crs.ts'
 import { isQueryable } from '../collections/property-schemas.ts'
@@ -18,7 +20,6 @@ import { formParameter } from '../negotiate.ts'
 import type { OgcServices } from '../ogc-services.ts'
 import { type BoxFilter, boxFilter, insideOrUnplaced } from './bbox.ts'
 import { filterLanguages, readFilter } from './cql-filter.ts'
-import { datetimeFilter, timeOf } from './time.ts'
 
 export const limits = { default: 10, maximum: 10_000, offset: 100_000 }
 
@@ -129,8 +130,19 @@ const pageSize = (limit: number | undefined): number => Math.min(limit ?? limits
 const sortTerms = (sortby: readonly string[] | undefined): string[] =>
   (sortby ?? []).map((term) => term.trim().replace(/^\+/, ''))
 
-const timeFilter = (text: string | undefined, dataset: CachedDataset['dataset'], attributes: Attributes) =>
-  text === undefined ? undefined : datetimeFilter(text, timeOf(dataset), attributes)
+/** The features whose time meets the period. The standard has those without a time meet every period. */
+function timeFilter(
+  text: string | undefined,
+  dataset: CachedDataset['dataset'],
+  attributes: Attributes,
+): Filter | undefined {
+  if (text === undefined) return undefined
+  const path = 'query/datetime'
+  const period = readPeriod(text, path)
+  const time = timeOf(dataset)
+  const [start, end] = [time && attributes.get(time.start), time && attributes.get(time.end)]
+  return start && end ? periodFilter(period, { start, end, keepsUntimed: true }, path) : undefined
+}
 
 /** `name=value` for each attribute that can be compared. The parameters of the standard come first. */
 function propertyFilters(tree: QueryTree, queryable: Attributes, own: ReadonlySet<string>): Filter[] {

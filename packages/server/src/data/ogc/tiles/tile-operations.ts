@@ -1,14 +1,16 @@
 // Tiles of collections (OGC API Tiles, Part 1), made like all other tiles.
-import Type from 'typebox'
-import { noQuery } from '../../../api/http/input/query-string.ts'
+import Type, { type Static } from 'typebox'
 import type { Answer, Operation } from '../../../api/http/operation.ts'
 import { ApiError } from '../../../kernel/errors.ts'
+import { aggregateParameter, timeParameter, valueParameter } from '../../datasets/queries/query-parameters.ts'
 import { serveTile } from '../../tiles/http/serve-tile.ts'
-import { readTile } from '../../tiles/http/tile-request.ts'
+import { tileParameters } from '../../tiles/http/tile-query.ts'
+import { readQuestion, readTile } from '../../tiles/http/tile-request.ts'
 import type { LoadedTileSource } from '../../tiles/source/tile-source-type.ts'
 import { jsonAnswer, linkedDocument } from '../answers.ts'
 import { collectionAccess, findCollection, reachDataset } from '../collections/collections.ts'
 import { documentPage } from '../html/html-pages.ts'
+import { itemsSchema } from '../items/items-query.ts'
 import { addressOf, mediaTypes, ownLinks, type Root } from '../links.ts'
 import { formQuery } from '../negotiate.ts'
 import {
@@ -21,6 +23,15 @@ import {
 } from '../ogc-services.ts'
 import { isWithin, tileMatrixSetId, tileMatrixSetUri, webMercatorQuad } from './tile-matrix-set.ts'
 import { limitsAt, type TiledCollection, tilesetDocument, tilesetJson, tilesetsDocument } from './tileset.ts'
+
+/** What selects the rows of a tile, or counts them by cell. */
+const collectionTileQuery = Type.Object({
+  filter: itemsSchema.properties.filter,
+  'filter-lang': itemsSchema.properties['filter-lang'],
+  time: timeParameter,
+  aggregate: aggregateParameter,
+  value: valueParameter,
+})
 
 const tilesetQuery = Type.Object({
   f: Type.Optional(Type.Enum(['json', 'html', 'tilejson'], { description: 'The form of the answer' })),
@@ -128,6 +139,8 @@ export const tileOperations: readonly Operation<OgcServices>[] = [
     summary: 'A tile of a collection',
     description: 'The row comes before the column. 204: nothing is there; 404: nothing can be there.',
     access: collectionAccess,
+    query: collectionTileQuery,
+    ownParameters: true,
     isTile: true,
     success: {
       status: 200,
@@ -136,7 +149,7 @@ export const tileOperations: readonly Operation<OgcServices>[] = [
       schema: Type.String(),
     },
     failures: [204, 304, 413, 429, 502, 504],
-    handle: (context, { params }) => answerTile(context, params),
+    handle: (context, { params, query }) => answerTile(context, params, query),
   }),
 ]
 
@@ -164,15 +177,25 @@ const noTiles = (): ApiError => new ApiError('not_found', 'There is no collectio
 
 type TileParams = Readonly<Record<'id' | 'tileMatrixSetId' | 'tileMatrix' | 'tileRow' | 'tileCol', string>>
 
-async function answerTile(context: CollectionContext, params: TileParams): Promise<Answer> {
+async function answerTile(
+  context: CollectionContext,
+  params: TileParams,
+  query: Static<typeof collectionTileQuery>,
+): Promise<Answer> {
   checkMatrixSet(params.tileMatrixSetId)
   const tiles = await tilesOf(context, params.id)
   const tile = readTile({ z: params.tileMatrix, x: params.tileCol, y: params.tileRow })
   const { minZoom, maxZoom } = tiles.source
-  if (tile.z < minZoom || tile.z > maxZoom || !isWithin(limitsAt(tiles, tile.z), tile.y, tile.x)) {
+  const tree = readQuestion(context.tree, collectionTileQuery, tiles.parameters)
+  const { 'filter-lang': language = 'cql2-text', ...others } = query
+  const inCql = query.filter === undefined ? others : { ...others, 'filter-lang': language }
+  const parameters = tileParameters(inCql, tree, tiles.parameters)
+  // Cells reach beyond the rows that they hold.
+  const isInside = parameters.aggregate !== undefined || isWithin(limitsAt(tiles, tile.z), tile.y, tile.x)
+  if (tile.z < minZoom || tile.z > maxZoom || !isInside) {
     throw new ApiError('not_found', 'The tile lies outside of the limits of its tileset.')
   }
   const accept = context.request.headers['accept-encoding']
-  const tileRequest = { tile, extension: 'mvt', parameters: {}, tree: noQuery, accept } as const
+  const tileRequest = { tile, extension: 'mvt', parameters, tree, accept } as const
   return serveTile(context.services.tiles.readThrough, tiles, tileRequest, context)
 }

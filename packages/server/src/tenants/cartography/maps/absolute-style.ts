@@ -1,7 +1,15 @@
 type Style = Readonly<Record<string, unknown>>
 
-/** Makes the URLs of a style absolute, because maps do not load relative ones. `key` is added to those that need one. */
-export function absoluteStyle(style: Style, base: string, key: string | undefined): Style {
+export type StyleLinks = {
+  readonly base: string
+  /** Added to the addresses that need one. */
+  readonly key: string | undefined
+  /** The application, if it has streets of its own below its maps. */
+  readonly basemapOf?: string | undefined
+}
+
+/** Makes the URLs of a style absolute, because maps do not load relative ones. */
+export function absoluteStyle(style: Style, { base, key, basemapOf }: StyleLinks): Style {
   const absolute = (url: unknown): unknown => (isServerPath(url) ? withKey(`${base}${url}`, key) : url)
   const { glyphs, sprite, sources } = style
   return {
@@ -10,7 +18,7 @@ export function absoluteStyle(style: Style, base: string, key: string | undefine
     ...(sprite !== undefined && { sprite: spriteOf(sprite, base) }),
     ...(isObject(sources) && {
       sources: Object.fromEntries(
-        Object.entries(sources).map(([id, source]) => [id, absoluteSource(source, absolute)]),
+        Object.entries(sources).map(([id, source]) => [id, absoluteSource(ofBasemap(source, basemapOf), absolute)]),
       ),
     }),
   }
@@ -21,6 +29,15 @@ const isObject = (value: unknown): value is Style =>
 
 /** A path on this server; `//host/path` is another one. */
 const isServerPath = (url: unknown): url is string => typeof url === 'string' && /^\/(?!\/)/.test(url)
+
+const basemapUrl = '/tiles/basemap/index.json'
+
+/** The base map says itself who made it, which depends on the streets that are set. */
+function ofBasemap(source: unknown, application: string | undefined): unknown {
+  if (!isObject(source) || source.url !== basemapUrl) return source
+  const { attribution: _, ...rest } = source
+  return { ...rest, url: application ? `${basemapUrl}?application=${application}` : basemapUrl }
+}
 
 function absoluteSource(source: unknown, absolute: (url: unknown) => unknown): unknown {
   if (!isObject(source)) return source

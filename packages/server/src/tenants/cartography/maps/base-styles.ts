@@ -9,7 +9,6 @@ export type BaseStyle = {
   style: StyleSpecification
 }
 
-const attribution = 'Made with Natural Earth; places from GeoNames (CC BY 4.0)'
 const source = 'basemap'
 
 /** Quiet: white land in pale blue water, for data to lie on. */
@@ -105,7 +104,7 @@ function baseStyle(key: BaseStyle['key'], name: string, description: string, fla
   const style: StyleSpecification = {
     version: 8,
     name,
-    sources: { [source]: { type: 'vector', url: '/tiles/basemap/index.json', attribution } },
+    sources: { [source]: { type: 'vector', url: '/tiles/basemap/index.json' } },
     glyphs: '/fonts/{fontstack}/{range}.pbf',
     sprite: key === 'dark' ? '/sprites/dark' : '/sprites/light',
     layers: adaptLayers(layers(source, flavor, { lang: 'en' }) as LayerSpecification[], flavor),

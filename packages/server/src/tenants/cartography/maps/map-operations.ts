@@ -5,12 +5,19 @@ import { createRecordCache, type RecordCache } from '../../../api/resource/recor
 import type { Store } from '../../../api/resource/resource.ts'
 import { absoluteStyle } from './absolute-style.ts'
 
-type KnownStyles = RecordCache<Readonly<Record<string, unknown>>>
+type KnownStyle = { readonly style: Readonly<Record<string, unknown>>; readonly applicationId: string }
 
-export const createKnownStyles = (styles: Store): KnownStyles =>
-  createRecordCache(styles, ({ entity }) => entity.style as Record<string, unknown>)
+export const createKnownStyles = (styles: Store): RecordCache<KnownStyle> =>
+  createRecordCache(styles, ({ entity }) => ({
+    style: entity.style as Record<string, unknown>,
+    applicationId: String(entity.applicationId),
+  }))
 
-export type MapServices = { readonly knownStyles: KnownStyles; baseUrl(request: FastifyRequest): string }
+export type MapServices = {
+  readonly knownStyles: RecordCache<KnownStyle>
+  readonly tiles: { readonly basemap: { isOwn(applicationId: string): Promise<boolean> } }
+  baseUrl(request: FastifyRequest): string
+}
 const operation = operationUsing<MapServices>()
 
 /** The operations that serve styles to maps. */
@@ -23,14 +30,12 @@ export const mapOperations: readonly Operation<MapServices>[] = [
     description: 'Sources, glyphs and sprite have absolute addresses; a key in the address is carried into them.',
     access: { class: 'styles', level: 'execute' },
     success: { status: 200, description: 'A MapLibre style', schema: Type.Unknown() },
-    async handle({ request, scope, tree, services: { knownStyles, baseUrl } }, { params: { id } }) {
+    async handle({ request, scope, tree, services: { knownStyles, tiles, baseUrl } }, { params: { id } }) {
       const key = tree['api-key']
-      const style = absoluteStyle(
-        await knownStyles.get(scope, id),
-        baseUrl(request),
-        typeof key === 'string' ? key : undefined,
-      )
-      return { body: style }
+      const { style, applicationId } = await knownStyles.get(scope, id)
+      const basemapOf = (await tiles.basemap.isOwn(applicationId)) ? applicationId : undefined
+      const links = { base: baseUrl(request), key: typeof key === 'string' ? key : undefined, basemapOf }
+      return { body: absoluteStyle(style, links) }
     },
   }),
 ]

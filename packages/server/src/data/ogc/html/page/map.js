@@ -20,6 +20,9 @@ function absolute(value) {
 
 const json = async (address) => (await fetch(address)).json()
 
+/** Less than about a kilometre: the bundled base map shows where it lies, to zoom 9. */
+const isTiny = ([west, south, east, north]) => Math.max(east - west, north - south) < 0.01
+
 function boxOf(geojson) {
   const box = [180, 90, -180, -90]
   const visit = (value) => {
@@ -67,7 +70,7 @@ async function start() {
   const map = new MapView({
     container: element,
     style: { ...style, glyphs: absolute(glyphs), sprite: absolute(sprite), sources: absolute(sources) },
-    ...(box && { bounds: box, fitBoundsOptions: { padding: 40, maxZoom: 14 } }),
+    ...(box && { bounds: box, fitBoundsOptions: { padding: 40, maxZoom: isTiny(box) ? 9 : 14 } }),
     attributionControl: { compact: true },
   })
   map.addControl(new NavigationControl({ showCompass: false }))

@@ -5,6 +5,7 @@ import type { Cell } from '../../cell.ts'
 import { type ExportColumn, type ExportOrder, type ExportRows, geometryIndexOf, partsOf } from '../export-order.ts'
 import { isLongDecimal } from '../export-values.ts'
 import { geometryReader } from '../geometry-cell.ts'
+import { noteText } from '../note-of-export.ts'
 import { spoolRows } from '../row-spool.ts'
 import { writeFlatGeometry } from './flatgeobuf-geometry.ts'
 import { columnType, createProperties } from './flatgeobuf-properties.ts'
@@ -14,7 +15,10 @@ const magic = Uint8Array.of(0x66, 0x67, 0x62, 3, 0x66, 0x67, 0x62, 1)
 const chunkBytes = 64 * 1024
 
 /** Places of fields in the tables of the schema. */
-const headerField = { name: 0, geometryType: 2, hasZ: 3, hasM: 4, columns: 7, indexNodeSize: 9, crs: 10 } as const
+const headerField = {
+  ...({ name: 0, geometryType: 2, hasZ: 3, hasM: 4, columns: 7, indexNodeSize: 9, crs: 10 } as const),
+  metadata: 13,
+} as const
 const columnField = { name: 0, type: 1 } as const
 const crsField = { org: 0, code: 1 } as const
 const featureField = { geometry: 0, properties: 1 } as const
@@ -101,6 +105,7 @@ function headerOf(
   const vector = builder.endVector()
   const name = builder.createString(order.name)
   const crs = geometryIndex < 0 ? 0 : crsOf(builder, order.srid)
+  const note = builder.createString(noteText(order))
   builder.startObject(14)
   builder.addFieldOffset(headerField.name, name, 0)
   builder.addFieldInt8(headerField.geometryType, type, 0)
@@ -110,6 +115,7 @@ function headerOf(
   // No index, and by the missing count an unknown number of features.
   builder.addFieldInt16(headerField.indexNodeSize, 0, 16)
   if (crs !== 0) builder.addFieldOffset(headerField.crs, crs, 0)
+  builder.addFieldOffset(headerField.metadata, note, 0)
   builder.finishSizePrefixed(builder.endObject())
   return builder.asUint8Array()
 }
