@@ -82,7 +82,7 @@ async function openUploads(app: TestApp, http: TestApp['http'], directory: strin
     rows: async (id: string, query = '') =>
       (await call('GET', `/api/v1/datasets/${id}/query?limit=1000&${query}`)).body,
     /** What uploads have left behind: files, and tables that are no dataset. Files go just after the record has ended. */
-    async leftovers(patienceMs = 5_000): Promise<string[]> {
+    async leftovers(patienceMs = 60_000): Promise<string[]> {
       for (const begun = performance.now(); ; ) {
         const files = await readdir(join(directory, 'uploads')).catch(() => [])
         const { rows } = await tablesOf(app, schema)

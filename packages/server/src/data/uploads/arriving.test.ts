@@ -125,7 +125,7 @@ test('a file that drips, and one that takes too long, are refused with 408, and 
 test('the deadline of a file is a setting', () =>
   withServer({ UPLOAD_DEADLINE_SECONDS: '1' }, async (server) => {
     const socket = begin(server, server.tenant.developer)
-    const [answer] = await once(socket.setEncoding('utf8'), 'data', { signal: AbortSignal.timeout(10_000) })
+    const [answer] = await once(socket.setEncoding('utf8'), 'data', { signal: AbortSignal.timeout(100_000) })
     assert.match(answer, /^HTTP\/1.1 408 /)
     socket.destroy()
     assert.deepEqual(await server.leftovers(), [])

@@ -71,7 +71,7 @@ const file = (count: number) => ({
   bytes: `n,text,lon,lat\n${Array.from({ length: count }, (_, n) => `${n},${'x'.repeat(100)},${n % 180},${n % 80}`).join('\n')}\n`,
 })
 
-const timeout = 180_000 + rounds * 20_000
+const timeout = 280_000 + rounds * 20_000
 
 test(`a server that is killed ${rounds} times finishes each upload once, or fails it, and leaves nothing`, {
   timeout,
@@ -98,7 +98,7 @@ test(`a server that is killed ${rounds} times finishes each upload once, or fail
   const records = new Map<string, { id: string; status: string; datasetId: string | null }>()
   while (records.size < sent.length) {
     assert.ok(
-      performance.now() - begun < 60_000 + rounds * 4_000,
+      performance.now() - begun < 120_000 + rounds * 10_000,
       `stuck: ${JSON.stringify(await get('/api/v1/uploads'))}`,
     )
     for (const id of sent) {
@@ -133,7 +133,7 @@ test(`a server that is killed ${rounds} times finishes each upload once, or fail
     const found = await leftovers()
     if (found.files.length === 0 && found.parts.length === 0 && String(found.tables ?? expected) === String(expected))
       break
-    assert.ok(tries < 100, JSON.stringify({ ...found, expected }))
+    assert.ok(tries < 1_000, JSON.stringify({ ...found, expected }))
     await sleep(100)
   }
 })

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { formats, gdal } from '../../../testing/uploads/source-layers.ts'
+import { workbookOf } from '../../../testing/uploads/workbook-of.ts'
 import { zipOf } from '../../../testing/uploads/zip-of.ts'
 import { type UploadApp, uploadApp } from '../../../testing/uploads.ts'
 
@@ -25,6 +30,13 @@ const empties: readonly (readonly [name: string, bytes: string, attributes: read
   ['a.csv', 'name,value\n', ['fid', 'name', 'value']],
   ['b.csv', 'name,lat,lon\n', ['fid', 'name', 'lat', 'lon', 'geom']],
   ['a.json', '[]', ['fid', 'geom']],
+  ['a.tsv', 'name\tvalue\n', ['fid', 'name', 'value']],
+  ['a.gpx', '<?xml version="1.0"?><gpx version="1.1"/>', ['fid', 'geom']],
+  [
+    'a.topojson',
+    '{"type":"Topology","arcs":[],"objects":{"a":{"type":"GeometryCollection","geometries":[]}}}',
+    ['fid', 'geom'],
+  ],
   ['a.kml', '<?xml version="1.0"?><kml><Document/></kml>', ['fid', 'geom']],
 ]
 
@@ -41,6 +53,54 @@ for (const [name, bytes, attributes] of empties) {
     assert.deepEqual(await uploads.rows(datasetId), [])
   })
 }
+
+const byGdal = ['geopackage', 'flatgeobuf', 'shapefile', 'tab', 'mif', 'filegdb', 'gml'] as const
+
+for (const format of byGdal) {
+  test(`an empty layer of ${format} makes an empty table, with a warning`, async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), 'empty-'))
+    t.after(() => rm(directory, { recursive: true }))
+    const ended = await upload(`a.${formats[format].extension}`, await emptyLayer(format, directory))
+    assert.equal(ended.status, 'completed', JSON.stringify(ended))
+    assert.ok(ended.warnings.some(({ code }: { code: string }) => code === 'empty_layer'))
+    const { datasetId } = ended.results[0]
+    assert.deepEqual(await uploads.rows(datasetId), [])
+    // Without features GML says no columns, and a .tab no geometry.
+    const columns = ['fid', ...(format === 'gml' ? [] : ['name']), ...(format === 'tab' ? [] : ['geom'])]
+    assert.deepEqual(await attributesOf(datasetId), columns)
+  })
+}
+
+/** A layer of points with a column `name`, written by GDAL. */
+async function emptyLayer(format: (typeof byGdal)[number], directory: string): Promise<Buffer> {
+  const source = join(directory, 'source.csv')
+  await writeFile(source, 'WKT,name\nPOINT (1 2),x\n')
+  const { driver, extension, options } = formats[format]
+  const isApart = format === 'tab' || format === 'mif'
+  const target = join(directory, isApart ? 'apart' : `a.${extension.replace(/^gdb.zip/, 'gdb')}`)
+  const empty = ['-where', "name = 'none'", '-select', 'name', '-nlt', 'POINT', '-a_srs', 'EPSG:4326']
+  await gdal('ogr2ogr', ['-f', driver, ...options, ...empty, '-nln', 'a', target, source])
+  if (!(await stat(target)).isDirectory()) return readFile(target)
+  const entries = (await readdir(target)).map(async (name) => ({
+    name: isApart ? name : `a.gdb/${name}`,
+    content: await readFile(join(target, name)),
+  }))
+  return zipOf(await Promise.all(entries))
+}
+
+test('a workbook with a heading alone makes an empty table, with a warning', async () => {
+  const ended = await upload('a.xlsx', workbookOf({ Sheet: [['name', 'lat', 'lon']] }))
+  assert.equal(ended.status, 'completed', JSON.stringify(ended))
+  assert.ok(ended.warnings.some(({ code }: { code: string }) => code === 'empty_layer'))
+  assert.deepEqual(await attributesOf(ended.results[0].datasetId), ['fid', 'name', 'lat', 'lon', 'geom'])
+})
+
+test('a collection of GML whose members are not known is refused, and is not taken for an empty one', async () => {
+  const member = '<gml:featureMember><a:b xmlns:a="urn:a"/></gml:featureMember>'
+  const collection = `<gml:FeatureCollection xmlns:gml="http://www.opengis.net/gml">${member}</gml:FeatureCollection>`
+  const { status } = await upload('a.gml', collection)
+  assert.equal(status, 'failed')
+})
 
 test('an empty table beside others is left out, with a warning', async () => {
   const files = { 'a.csv': 'name,value\nx,1\n', 'b.csv': 'name,value\n' }

@@ -40,3 +40,23 @@ test('JSON objects without coordinates, in an array or on lines, become a datase
     ])
   }
 })
+
+test('objects that are the members of one object are rows, and their names a column', async () => {
+  const stops = {
+    a1: { name: 'Kamppi', lat: 60.1685, lon: 24.9315 },
+    b2: { name: 'Rautatientori', lat: 60.1708, lon: 24.9414 },
+  }
+  const { done, rows } = await completed('stops.json', JSON.stringify(stops))
+  assert.deepEqual(
+    done.warnings.map(({ code }: { code: string }) => code),
+    ['keyed_objects'],
+  )
+  assert.deepEqual(rows[0], { fid: 1, id: 'a1', ...stops.a1, geom: { type: 'Point', coordinates: [24.9315, 60.1685] } })
+  const named = await completed('named.json', '{"x":{"id":1,"v":null},"y":{"id":2,"v":"ü"}}')
+  assert.deepEqual(named.rows, [
+    { fid: 1, key: 'x', id: 1, v: null },
+    { fid: 2, key: 'y', id: 2, v: 'ü' },
+  ])
+  const unlike = '{"settings":{"size":1},"author":{"name":"x"}}'
+  assert.equal((await uploads.upload({ name: 'a.json', bytes: unlike })).status, 'failed')
+})

@@ -178,3 +178,19 @@ test('the geometry of any format is left out by geometry=none, and other fields 
   assert.equal(status, 400)
   assert.match(body.detail, /for tables .* but the file is GeoJSON/)
 })
+
+test('a first row that looks like data is data until the client calls it the heading', async () => {
+  const csv = 'Bern,7.44,46.95\nThun,7.63,46.76\n'
+  const { layers } = await preview('orte.csv', csv)
+  assert.deepEqual(typesOf(layers[0]), { column_1: 'string', column_2: 'number', column_3: 'number' })
+  assert.deepEqual(
+    layers[0].warnings.map(({ code }: { code: string }) => code),
+    ['no_heading'],
+  )
+  const named = await preview('orte.csv', csv, { header: 'true' })
+  assert.deepEqual(Object.keys(typesOf(named.layers[0])), ['Bern', '7.44', '46.95'])
+  const placed = await preview('orte.csv', csv, { header: 'false', geometry: 'column_2,column_3' })
+  assert.deepEqual(placed.layers[0].rows[0].geom.coordinates, [7.44, 46.95])
+  const refused = await dryRun('orte.json', '[{"a":1}]', { header: 'true' })
+  assert.equal(refused.status, 400)
+})

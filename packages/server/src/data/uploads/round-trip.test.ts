@@ -124,21 +124,7 @@ const losses: { readonly [format in FormatName]?: Losses } = {
     noEmptyGeometries: tableKinds,
     isOfOneKind: true,
   },
-  fgb: {
-    type: ({ type, isNull }, { rows }) =>
-      /^(date|timestamp)/.test(type) && (isNull || rows.length === 0) ? 'timestamp with time zone' : flatTypes[type],
-    value: (value, { type }) => (type === 'numeric(30,10)' && value !== null ? Number(value) : value),
-    noEmptyGeometries: ['points'],
-    isUntypedWithoutRows: true,
-  },
-}
-
-const flatTypes: { readonly [type in RandomColumn['type']]?: string } = {
-  integer: 'bigint',
-  'numeric(12,3)': 'double precision',
-  'numeric(30,10)': 'text',
-  'time without time zone': 'text',
-  uuid: 'text',
+  fgb: { noEmptyGeometries: ['points'] },
 }
 
 const isEmptyGeometry = (value: unknown): boolean =>

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { dbfOf } from '../../../testing/uploads/dbf-of.ts'
 import { workbookOf } from '../../../testing/uploads/workbook-of.ts'
+import { zipOf } from '../../../testing/uploads/zip-of.ts'
 import { type UploadApp, uploadApp } from '../../../testing/uploads.ts'
 
 // One database is enough: the reader finds the table, before a row reaches the database.
@@ -145,4 +147,31 @@ test('a PDF becomes no dataset', async () => {
   const objects = Array.from({ length: 20 }, (_, n) => `${n + 1} 0 obj\n<< /Type /Page, /Parent 1 0 R >>\nendobj`)
   const done = await uploads.upload({ name: 'a.csv', bytes: `%PDF-1.4\n${objects.join('\n')}\n%%EOF\n` })
   assert.deepEqual([done.status, done.error.code, done.datasetId], ['failed', 'unsupported_format', null])
+})
+
+test('an archive within an archive is passed over with a warning, beside files that are read', async () => {
+  const inner = zipOf([{ name: 'b.csv', content: Buffer.from('n\n1\n') }])
+  const table = { name: 'a.csv', content: Buffer.from('name,value\nx,1\n') }
+  const { done, rows } = await completed('a.zip', zipOf([table, { name: 'more.zip', content: inner }]))
+  assert.deepEqual(rows, [{ fid: 1, name: 'x', value: 1 }])
+  assert.match(JSON.stringify(done.warnings), /files_ignored.*more\.zip/)
+  for (const beside of [[], [{ name: 'readme.txt', content: Buffer.from('Unpack it') }]]) {
+    const bytes = zipOf([...beside, { name: 'more.zip', content: inner }])
+    const { error } = await uploads.upload({ name: 'a.zip', bytes })
+    assert.match(error.message, /"more\.zip" is an archive itself; unpack it first/)
+  }
+})
+
+test('the table of a shapefile is read alone, without an archive', async () => {
+  const { rows } = await completed(
+    'words.dbf',
+    dbfOf([
+      { row: 1, word: 'one' },
+      { row: 2, word: 'two' },
+    ]),
+  )
+  assert.deepEqual(rows, [
+    { fid: 1, row: 1, word: 'one' },
+    { fid: 2, row: 2, word: 'two' },
+  ])
 })

@@ -97,14 +97,15 @@ const tellingOthers = (waiting: StatusWatch, { onStatus }: Pick<UploadsOptions, 
  * because they are written anyway.
  */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { db, perApplication, share, directory, onError } = options
-  const concurrency = exactPartOf(uploadsAtOnce, share)
-  const readers = createReadersWithGdal(join(directory, 'cache'), options.stalledMs)
+  const { db, perApplication, onError } = options
+  const concurrency = exactPartOf(uploadsAtOnce, options.share)
+  const readers = createReadersWithGdal(join(options.directory, 'cache'), options.stalledMs)
   const background = createBackground(onError, options.watch)
   const running = new Map<string, Running>()
-  const attempts = { ...options, takeReader: readers.take, isClosing: background.isClosed }
   const waiting = createStatusWatch(db)
   const watch = tellingOthers(waiting, options)
+  const { isClosed: isClosing } = background
+  const attempts = { ...options, takeReader: readers.take, isClosing, onProgress: watch.tellProgress }
 
   /** The last slot is reserved for an application that has none here, so that one application cannot fill them all. */
   function takeNext(): Promise<ClaimedUpload | undefined> {

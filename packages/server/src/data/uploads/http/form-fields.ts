@@ -68,6 +68,12 @@ export const formSchema = Type.Object(
         examples: [['NULL', '-9999']],
       }),
     ),
+    header: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the first row of a CSV or a sheet, below titles, names the columns; else its values tell it',
+      }),
+    ),
     strict: Type.Optional(
       Type.Boolean({
         description: 'Fail at the first row that cannot be loaded, instead of skipping up to 1 % of them',
@@ -109,7 +115,7 @@ function readField(name: string, text: string): unknown {
     return text.toLowerCase()
   }
   if (name === 'encoding') return readEncoding(text)
-  if (name === 'strict') return readBoolean(name, text)
+  if (name === 'strict' || name === 'header') return readBoolean(name, text)
   if (name === 'types') return readTypes(text)
   if (name === 'nulls') return readNulls(text)
   if (name === 'dateOrder') return readChoice(name, text.toLowerCase(), dateOrders)

@@ -1,17 +1,26 @@
-// Long polling of upload status.
+// Long polling of uploads.
 import type { Db } from '../../../kernel/db/db.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 
-/** Waits for status changes on behalf of all clients of this process. */
+/** What a client has: the status alone, or all of the record. */
+export type SeenUpload = { readonly status: string } | { readonly revision: string }
+
+/** Waits for changes on behalf of all clients of this process. */
 export type StatusWatch = {
-  /** Resolves when the status differs from this one, the time is over or the signal aborts. */
-  changed(id: string, status: string, milliseconds: number, signal: AbortSignal): Promise<void>
-  /** Reports a status change made by this process, so that waiting clients get it at once. */
+  /** Resolves when the record differs from what was seen, the time is over or the signal aborts. */
+  changed(id: string, seen: SeenUpload, milliseconds: number, signal: AbortSignal): Promise<void>
+  /** Reports a change of status, so that waiting clients get it at once. */
   tell(id: string): void
+  /** Reports progress that this process has written, to those who wait for more than the status. */
+  tellProgress(id: string): void
   close(): void
 }
 
-type Waiter = { readonly id: string; readonly status: string; done(): void }
+type Waiter = { readonly id: string; readonly seen: SeenUpload; done(): void }
+type UploadRow = { readonly id: string; readonly status: string; readonly revision: string }
+
+const isAsSeen = (seen: SeenUpload, { status, revision }: UploadRow): boolean =>
+  'status' in seen ? seen.status === status : seen.revision === revision
 
 /** Changes by other replicas are seen within this time; other workers of this machine tell theirs. */
 const pollMs = 1_000
@@ -46,17 +55,21 @@ export function createStatusWatch(db: Db, everyMs = pollMs): StatusWatch {
 
   async function look(waiters: readonly Waiter[]): Promise<void> {
     try {
-      const rows = await db.query<{ id: string; status: string }>(sql`
-        SELECT id, status FROM svc.uploads WHERE id = ANY(${[...new Set(waiters.map(({ id }) => id))]}::uuid[])`)
-      const statuses = new Map(rows.map(({ id, status }) => [id, status]))
-      for (const { id, status, done } of waiters) if (statuses.get(id) !== status) done()
+      const rows = await db.query<UploadRow>(sql`
+        SELECT id, status, revision::text FROM svc.uploads
+        WHERE id = ANY(${[...new Set(waiters.map(({ id }) => id))]}::uuid[])`)
+      const present = new Map(rows.map((row) => [row.id, row]))
+      for (const { id, seen, done } of waiters) {
+        const row = present.get(id)
+        if (!row || !isAsSeen(seen, row)) done()
+      }
     } catch {
       // Errors are ignored: the next poll may succeed, and no client waits longer than it asked for.
     }
   }
 
   return {
-    changed(id, status, milliseconds, signal) {
+    changed(id, seen, milliseconds, signal) {
       if (signal.aborted) return Promise.resolve()
       return new Promise((resolve) => {
         const done = (): void => {
@@ -66,7 +79,7 @@ export function createStatusWatch(db: Db, everyMs = pollMs): StatusWatch {
           if (waiters.size === 0) clearInterval(timer)
           resolve()
         }
-        const waiter: Waiter = { id, status, done }
+        const waiter: Waiter = { id, seen, done }
         const over = setTimeout(done, milliseconds)
         signal.addEventListener('abort', done, { once: true })
         if (waiters.size === 0) timer = setInterval(poll, everyMs)
@@ -76,6 +89,9 @@ export function createStatusWatch(db: Db, everyMs = pollMs): StatusWatch {
     },
     tell(id) {
       for (const waiter of [...waiters]) if (waiter.id === id) waiter.done()
+    },
+    tellProgress(id) {
+      for (const { seen, ...waiter } of [...waiters]) if (waiter.id === id && 'revision' in seen) waiter.done()
     },
     close() {
       for (const { done } of [...waiters]) done()

@@ -56,6 +56,8 @@ async function bytesInTables(db: Queryable, applicationId: string, uploadId: str
          AND status IN ('pending', 'processing') AND id <> ${uploadId}::uuid)
       + (SELECT coalesce(sum(bytes), 0) FROM svc.arriving_uploads WHERE application_id = ${applicationId}::uuid
          AND id <> ${uploadId}::uuid AND heard_at > clock_timestamp() - ${arrivalSeconds} * interval '1 second')
+      + (SELECT coalesce(sum(o.bytes), 0) FROM svc.overviews o JOIN svc.datasets d ON d.id = o.dataset_id
+         WHERE d.application_id = ${applicationId}::uuid)
     )::float8 AS used`)
   return row?.used ?? 0
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import {
   type Caller,
@@ -39,6 +38,7 @@ import { formSchema, readFormFields } from './form-fields.ts'
 import { dismissBody, formBytes, type Pace, receiveForm } from './receive-file.ts'
 import type { StatusWatch } from './status-watch.ts'
 import type { StorageQuota } from './storage-quota.ts'
+import { waitingGet } from './waiting-get.ts'
 
 export type UploadOperationsOptions = {
   /** DATA_DIR */
@@ -222,35 +222,6 @@ async function checkReplaced({ db, uploading }: UploadServices, caller: Caller, 
   return { databaseId, source }
 }
 
-const longestWaitSeconds = 60
-
-/** Long polling: `Prefer: wait=20` answers when the status changes, or after that time. */
-function waitingGet<S extends UploadServices>(get: Operation<S>): Operation<S> {
-  return {
-    ...get,
-    description: `With \`Prefer: wait=N\` it answers at the next change of status, or after N seconds (at most ${longestWaitSeconds}).`,
-    async handle(context, input) {
-      const seconds = waitOf(context.request)
-      if (seconds === 0 || !('scope' in context)) return get.handle(context, input)
-      const { scope } = context as { scope: Scope }
-      const { services } = context
-      const { entity } = await getEntity({ resource: upload, services }, scope, input.params.id ?? '', ['id', 'status'])
-      const isUnfinished = entity.status === 'pending' || entity.status === 'processing'
-      if (isUnfinished && !services.isStopping()) {
-        await services.uploading.watch.changed(String(entity.id), String(entity.status), seconds * 1000, context.signal)
-        context.signal.throwIfAborted()
-      }
-      const answer = await get.handle(context, input)
-      return { ...answer, headers: { ...answer.headers, 'preference-applied': `wait=${seconds}` } }
-    },
-  }
-}
-
-function waitOf({ headers }: FastifyRequest): number {
-  const [, seconds] = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})/i.exec(String(headers.prefer ?? '')) ?? []
-  return Math.min(longestWaitSeconds, Number(seconds ?? 0))
-}
-
 /** Cancels an unfinished upload; deletes the record of a finished one and keeps what it made. */
 const remove = operation({
   id: 'uploads.delete',
@@ -265,7 +236,7 @@ const remove = operation({
     const store = { resource: upload, services }
     const { entity } = await getEntity(store, scope, id, ['id', 'applicationId'])
     const cancel = sql`
-        UPDATE svc.uploads SET status = 'cancelled', worker = NULL, finished_at = ${now}, ${touched}
+        UPDATE svc.uploads SET status = 'cancelled', worker = NULL, feature_count = NULL, finished_at = ${now}, ${touched}
         WHERE id = ${String(entity.id)}::uuid AND status IN ('pending', 'processing')`
     const [cancelled] = await changeWithEntry(services.db, scope.trail, cancel, uploadColumns, uploadRow)
     if (cancelled && scope.trail) scope.trail.isWritten = true

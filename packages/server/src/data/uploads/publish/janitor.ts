@@ -5,6 +5,7 @@ import { isUuid } from '../../../api/access/credentials.ts'
 import type { Db } from '../../../kernel/db/db.ts'
 import { ident, sql } from '../../../kernel/db/sql.ts'
 import type { FileStore, ListedFile } from '../../../kernel/storage/file-store.ts'
+import { overviewDirectory } from '../../tiles/overviews/files/file-overviews.ts'
 import { deleteStaleSrids } from '../load/temporary-srid.ts'
 
 /** A younger file may still be arriving and has no record yet. */
@@ -19,6 +20,7 @@ export async function tidy(parts: Parts): Promise<void> {
   await deleteStaleSrids(parts.db)
   await tidyUploads(parts)
   await tidyArchives(parts)
+  await tidyOverviews(parts)
   await parts.files.tidy()
 }
 
@@ -61,6 +63,26 @@ async function tidyUploads({ db, files }: Parts): Promise<void> {
       if (isUuid(id) && !wanted.get(id) && isOld) await files.remove(file.key)
     }
   }
+}
+
+/** Removes overviews of files whose datasets are gone, or were built again, in the storage and on this machine. */
+async function tidyOverviews({ db, files, directory }: Parts): Promise<void> {
+  const isNeeded = await overviewsInUse(db)
+  for await (const file of files.list('overviews/')) {
+    const [, owner = '', name = ''] = file.key.split('/')
+    const isOld = file.modifiedAt < Date.now() - incomingMs
+    if (isOld && !isNeeded(owner, name)) await files.remove(file.key)
+  }
+  const root = overviewDirectory(directory)
+  for (const id of await entries(root)) if (!isNeeded(id)) await rm(join(root, id), { recursive: true, force: true })
+}
+
+async function overviewsInUse(db: Db): Promise<(datasetId: string, name?: string) => boolean> {
+  const rows = await db.query<{ id: string; build: string }>(
+    sql`SELECT dataset_id AS id, files->>'build' AS build FROM svc.overviews WHERE files IS NOT NULL`,
+  )
+  const builds = new Map(rows.map(({ id, build }) => [id, build]))
+  return (id, name) => builds.has(id) && (name === undefined || name.startsWith(builds.get(id) ?? ''))
 }
 
 const ownerOf = ({ key }: ListedFile): string => key.split('/')[1] ?? ''

@@ -33,11 +33,11 @@ function passOf({ signal, notify }: RequestContext): PassOptions {
   let toldAt = 0
   return {
     signal,
-    onProgress(fraction) {
+    onProgress(fraction, rows) {
       const now = performance.now()
       if (now - toldAt < progressMs) return
       toldAt = now
-      notify({ kind: 'progress', fraction } satisfies ReaderNotice)
+      notify({ kind: 'progress', fraction, rows } satisfies ReaderNotice)
     },
   }
 }

@@ -62,8 +62,8 @@ export const readFaultOf = ({ code, message, position }: FileFault): ReadFault =
 
 /** Messages before the answer. */
 export type ReaderNotice =
-  /** While a file is opened, the number only grows. */
-  | { kind: 'progress'; fraction: number }
+  /** While a file is opened, the number only grows. `rows` are those read so far. */
+  | { kind: 'progress'; fraction: number; rows?: number | undefined }
   /** While a file is opened: asks the server to start GDAL. */
   | { kind: 'convert'; task: ConversionRequest }
 

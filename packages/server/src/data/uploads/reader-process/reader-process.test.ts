@@ -27,7 +27,7 @@ test('a process that was started before it is needed reads the next file; one th
   t.after(() => rm(directory, { recursive: true, force: true }))
   const file = join(directory, 'places.csv')
   await writeFile(file, 'name,lon,lat\nBern,7.4,46.9\n')
-  const readers = createReaders(join(directory, 'cache'), { stalled: 60_000, spare: 300 })
+  const readers = createReaders(join(directory, 'cache'), { stalled: 60_000, spare: 2_000 })
   const before = await children()
   readers.prepare()
   readers.prepare()
@@ -43,7 +43,7 @@ test('a process that was started before it is needed reads the next file; one th
     [started],
   )
   // One in use is not ended for having waited.
-  await sleep(500)
+  await sleep(3_000)
   assert.ok((await children()).includes(started))
   controller.abort()
   await reader.ended

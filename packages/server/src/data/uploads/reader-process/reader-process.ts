@@ -7,7 +7,7 @@ import { lowerProcessPriority } from '../../../kernel/concurrency/priority.ts'
 import { createCaller, WorkerEnded } from '../../../kernel/concurrency/request-reply.ts'
 import type { TupleBytes } from '../../../kernel/db/db.ts'
 import { runPortableGdal } from '../readers/gdal/run.ts'
-import { ReadFault, type ScannedLayer } from '../readers/reader.ts'
+import { type OnReading, ReadFault, type ScannedLayer } from '../readers/reader.ts'
 import { convertFor, type GdalConversion } from './reader-conversion.ts'
 import {
   type FileOptions,
@@ -30,12 +30,12 @@ import { createStallWatchdog } from './stall-watchdog.ts'
  */
 export type ReaderProcess = {
   open(file: string, options: FileOptions): Promise<FileSummary>
-  scan(layer: string, onProgress: (fraction: number) => void): Promise<ScannedLayer>
-  encode(wanted: RowsRequest, onProgress: (fraction: number) => void): ReaderRows
+  scan(layer: string, onProgress: OnReading): Promise<ScannedLayer>
+  encode(wanted: RowsRequest, onProgress: OnReading): ReaderRows
   /** The layer's schema inferred from its beginning; undefined if that is impossible. */
   guess(layer: string): Promise<ScannedLayer | undefined>
   /** Encodes a layer with the guessed schema; its final message tells whether the guess held for all rows. */
-  load(wanted: RowsRequest, onProgress: (fraction: number) => void): ReaderRows
+  load(wanted: RowsRequest, onProgress: OnReading): ReaderRows
   /** The first rows of a layer that was scanned or guessed. */
   sample(wanted: RowsRequest & { readonly count: number }): Promise<SampleRow[]>
   /** Kills the process at any point. */
@@ -144,7 +144,7 @@ function startReader(cacheDirectory: string, stalledMs: number, convert: GdalCon
       ? (stalled ?? new ReaderDied(`${error.message} ${errorText()}`.trim()))
       : new ReadFault('invalid_file', 'The file cannot be read.', {}, error)
 
-  async function call<T>(request: ReaderRequest, onProgress?: (fraction: number) => void): Promise<T> {
+  async function call<T>(request: ReaderRequest, onProgress?: OnReading): Promise<T> {
     const directory = request.kind === 'open' ? request.options.directory : undefined
     let reached = -1
     const { answer, tell } = caller.call(request, {
@@ -152,7 +152,7 @@ function startReader(cacheDirectory: string, stalledMs: number, convert: GdalCon
         if (notice.kind === 'convert') return convertFor(convert, notice.task, { directory, signal, tell })
         if (notice.fraction > reached) watchdog.hear()
         reached = Math.max(reached, notice.fraction)
-        onProgress?.(notice.fraction)
+        onProgress?.(notice.fraction, notice.rows)
       },
     })
     const result = await answer.catch((error) => {
@@ -162,7 +162,7 @@ function startReader(cacheDirectory: string, stalledMs: number, convert: GdalCon
     return result.value as T
   }
 
-  function rowsOf(request: ReaderRequest, onProgress: (fraction: number) => void): ReaderRows {
+  function rowsOf(request: ReaderRequest, onProgress: OnReading): ReaderRows {
     const sent = call<RowsSent>(request, onProgress)
     sent.catch(() => undefined)
     return { rows: rowsUntil(sent, pipe), sent }

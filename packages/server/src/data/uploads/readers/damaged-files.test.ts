@@ -89,7 +89,7 @@ async function assertOnlyFaults(sample: Buffer, name: string): Promise<void> {
     await readAll(content, `s${seed}`).catch((error) => {
       if (!(error instanceof ReadFault)) throw new Error(`${name}, seed ${seed}`, { cause: error })
     })
-    assert.ok(performance.now() - start < 20_000, `${name}, seed ${seed} took too long`)
+    assert.ok(performance.now() - start < 60_000, `${name}, seed ${seed} took too long`)
   }
 }
 

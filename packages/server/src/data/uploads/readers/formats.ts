@@ -26,6 +26,7 @@ const declared = {
   mapinfo: { title: 'MapInfo' },
   // A folder, which is always packed.
   zip: { title: 'FileGDB' },
+  dbf: { title: 'dBASE' },
   mbtiles: { title: 'MBTiles' },
   pmtiles: { title: 'PMTiles' },
   gzip: {},

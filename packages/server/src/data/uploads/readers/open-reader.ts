@@ -1,5 +1,5 @@
 import { type FileFormat, titleOf } from './formats.ts'
-import { type OpenReader, type Reader, type ReaderOptions, ReadFault } from './reader.ts'
+import { layerNameOf, type OpenReader, type Reader, type ReaderOptions, ReadFault } from './reader.ts'
 import { sniff } from './sniff.ts'
 import { refuseTableRules } from './table/table-faults.ts'
 import { inUtf8 } from './text/text-encoding.ts'
@@ -39,6 +39,11 @@ const openers: Partial<Record<FileFormat, Open>> = {
   gpkg: async (file) => (await import('./geopackage/geopackage.ts')).openGeoPackage(file),
   flatgeobuf: async (file, options) => (await import('./flatgeobuf/flatgeobuf.ts')).openFlatGeobuf(file, options),
   shapefile: async (file, options) => (await import('./shapefile/shapefile.ts')).openShapefile(file, options),
+  dbf: async (file, options) =>
+    (await import('./shapefile/shapefile.ts')).openShapefiles(
+      [{ name: layerNameOf(options.fileName), dbf: file }],
+      options,
+    ),
   gml: byGdal('gml'),
   dxf: byGdal('dxf'),
   mapinfo: byGdal('mapinfo'),

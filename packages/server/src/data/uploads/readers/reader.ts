@@ -118,10 +118,12 @@ export type EncodedColumn =
   /** `isMulti`: single geometries become multi; `hasZ`: all get a Z (0 where they have none), else none. */
   | { kind: 'geometry'; srid: number; hasZ: boolean; isMulti: boolean }
 
+export type OnReading = (fraction: number, rows?: number) => void
+
 export type PassOptions = {
   signal: AbortSignal
-  /** From 0 to 1, never falling. */
-  onProgress?: (fraction: number) => void
+  /** From 0 to 1, never falling, and the records read so far. */
+  onProgress?: OnReading
 }
 
 /** What a load found: the rows are whole only when the layer is as it was guessed to be. */

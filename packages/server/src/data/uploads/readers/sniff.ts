@@ -57,7 +57,18 @@ function binaryFormat({ head, tail, file }: FileEnds): FileFormat | undefined {
   if (startsWith(head, 'PAR1')) return 'parquet'
   if (startsWith(head, 'fgb\x03fgb')) return 'flatgeobuf'
   if (head.length >= 100 && head.readInt32BE(0) === 9994) return 'shapefile'
+  if (isDbf(head)) return 'dbf'
   return startsWith(head, 'AutoCAD Binary DXF') ? 'dxf' : undefined
+}
+
+/** The table of a Shapefile has no magic number: a version, a date, and a heading that ends where it says. */
+function isDbf(head: Buffer): boolean {
+  if (head.length < 65 || ![0x03, 0x30, 0x31, 0x83, 0x8b, 0xf5].includes(head[0] ?? 0)) return false
+  const [month = 0, day = 0, headerSize] = [head[2], head[3], head.readUInt16LE(8)]
+  const isDate = month <= 12 && day <= 31
+  const isField = /^[CNFDLMIBTOYGPV@+]$/.test(String.fromCharCode(head[43] ?? 0))
+  const ends = head.subarray(64, headerSize).includes(0x0d)
+  return isDate && isField && headerSize >= 65 && (headerSize > head.length || ends)
 }
 
 function sqliteFormat(head: Buffer, file: string): FileFormat {

@@ -1,4 +1,4 @@
-/** What the client says of a table, whatever it looks like: the upload fields `geometry`, `types`, `dateOrder`, `decimal` and `nulls`. */
+/** What the client says of a table, whatever it looks like: the upload fields `geometry`, `types`, `dateOrder`, `decimal`, `nulls` and `header`. */
 
 /** Which of day, month and year comes first. */
 export const dateOrders = ['dmy', 'mdy', 'ymd'] as const
@@ -31,9 +31,11 @@ export type TableRules = LocalRules & {
   readonly types?: Readonly<Record<string, TableColumnType>> | undefined
   /** Cells that hold nothing. */
   readonly nulls?: readonly string[] | undefined
+  /** Whether the first row, below titles, names the columns. */
+  readonly header?: boolean | undefined
 }
 
-export const tableFields = ['geometry', 'types', 'dateOrder', 'decimal', 'nulls'] as const
+export const tableFields = ['geometry', 'types', 'dateOrder', 'decimal', 'nulls', 'header'] as const
 
 /** The rules among other options, without those that are not given. */
 export const tableRulesOf = (options: TableRules): TableRules =>

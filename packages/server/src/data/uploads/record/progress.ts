@@ -1,8 +1,9 @@
 // Progress reports, which also renew the lease.
+import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../../../kernel/db/db.ts'
 import { report as announce } from '../../../kernel/events.ts'
 import type { Stage } from './upload.ts'
-import { type ClaimedUpload, report } from './upload-state.ts'
+import { type ClaimedUpload, type Reached, report } from './upload-state.ts'
 
 /** The share of each stage in the whole progress. */
 const spans: Record<Stage, readonly [from: number, to: number]> = {
@@ -18,39 +19,49 @@ const everyMs = 500
 const aliveMs = 1_000
 
 export type UploadProgress = {
-  /** The progress within a stage, from 0 to 1. */
-  at(stage: Stage, fraction: number): void
+  /** The progress within a stage, from 0 to 1, and the rows loaded so far. */
+  at(stage: Stage, fraction: number, rows?: number): void
   end(): Promise<void>
 }
 
+export type ProgressOptions = {
+  readonly db: Db
+  /** The lease is lost. */
+  onLost(): void
+  /** Progress was written. */
+  onWritten(): void
+}
+
 /** Writes progress to the database: rarely enough to be cheap, often enough to keep the lease. */
-export function createProgress(db: Db, upload: ClaimedUpload, onLost: () => void): UploadProgress {
-  let stage: Stage | null = null
-  let reached = 0
-  let written: { stage: Stage | null; reached: number; at: number } = { stage, reached, at: 0 }
+export function createProgress(upload: ClaimedUpload, { db, onLost, onWritten }: ProgressOptions): UploadProgress {
+  let reached: Reached = { stage: null, progress: 0, rows: null }
+  let written = reached
+  let writtenAt = 0
   let writing: Promise<void> | undefined
 
-  async function write(): Promise<void> {
-    written = { stage, reached, at: performance.now() }
+  async function write(next: Reached | undefined): Promise<void> {
+    written = next ?? written
+    writtenAt = performance.now()
     // A short loss of the database is ignored here; the work itself will notice.
-    const isHeld = await report(db, upload, stage, reached).catch(() => true)
+    const isHeld = await report(db, upload, next).catch(() => true)
     if (!isHeld) onLost()
+    else if (next) onWritten()
   }
 
   const timer = setInterval(() => {
-    const isNew = stage !== written.stage || reached > written.reached
-    if (writing || (!isNew && performance.now() - written.at < aliveMs)) return
-    writing = write().finally(() => {
+    const next = isDeepStrictEqual(reached, written) ? undefined : reached
+    if (writing || (!next && performance.now() - writtenAt < aliveMs)) return
+    writing = write(next).finally(() => {
       writing = undefined
     })
   }, everyMs)
 
   return {
-    at(next, fraction) {
-      const [from, to] = spans[next]
-      if (stage !== next) announce('uploadStage', { stage: next })
-      stage = next
-      reached = Math.max(reached, Math.round((from + (to - from) * Math.min(1, fraction)) * 1e4) / 1e4)
+    at(stage, fraction, rows) {
+      const [from, to] = spans[stage]
+      if (reached.stage !== stage) announce('uploadStage', { stage })
+      const progress = Math.round((from + (to - from) * Math.min(1, fraction)) * 1e4) / 1e4
+      reached = { stage, progress: Math.max(reached.progress, progress), rows: rows ?? reached.rows }
     },
     async end() {
       clearInterval(timer)

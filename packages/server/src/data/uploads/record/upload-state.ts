@@ -112,16 +112,21 @@ export async function claimNext(db: Db, { perApplication, passed }: ClaimLimits)
 export async function giveUp(db: Db): Promise<{ id: string; applicationId: string; options: UploadFormFields }[]> {
   const error = { code: 'worker_died', message: `The upload was tried ${maxAttempts} times and did not finish.` }
   const update = sql`
-    UPDATE svc.uploads SET status = 'failed', error = ${json(error)}, worker = NULL, finished_at = ${now}, ${touched}
+    UPDATE svc.uploads SET status = 'failed', error = ${json(error)}, worker = NULL, feature_count = NULL, finished_at = ${now}, ${touched}
     WHERE (status = 'pending' OR ${isLeft}) AND attempts >= ${maxAttempts}`
   const returning = sql`${uploadColumns}, application_id AS "applicationId", options`
   return changeWithEntry(db, systemTrail('uploads.fail', failed), update, returning, uploadRow)
 }
 
-/** Renews the lease and records progress. False if the lease is lost. */
-export function report(db: Db, upload: ClaimedUpload, stage: Stage | null, progress: number): Promise<boolean> {
-  const reached = sql`, stage = ${stage}, progress = greatest(progress, ${progress}::float8), ${touched}`
-  return renewLease(db, uploadTable, upload, silenceSeconds, reached)
+/** How far an upload has come; `rows` are those loaded so far, null before there are any. */
+export type Reached = { readonly stage: Stage | null; readonly progress: number; readonly rows: number | null }
+
+/** Renews the lease, and records progress where there is any: only then has the record changed. False if the lease is lost. */
+export function report(db: Db, upload: ClaimedUpload, reached: Reached | undefined): Promise<boolean> {
+  if (!reached) return renewLease(db, uploadTable, upload, silenceSeconds)
+  const { stage, progress, rows } = reached
+  const recorded = sql`, stage = ${stage}, progress = greatest(progress, ${progress}::float8), feature_count = ${rows}::bigint, ${touched}`
+  return renewLease(db, uploadTable, upload, silenceSeconds, recorded)
 }
 
 /** Returns the upload to the queue. An attempt that the server itself interrupted does not count. */
@@ -135,14 +140,14 @@ export const postpone = (db: Db, upload: ClaimedUpload): Promise<void> =>
   queueAgain(db, upload, 1, sql`clock_timestamp() + ${postponedSeconds} * interval '1 second'`)
 
 async function queueAgain(db: Db, upload: ClaimedUpload, uncounted: 0 | 1, heardAt: Sql): Promise<void> {
-  const waiting = sql`status = 'pending', worker = NULL, attempts = attempts - ${uncounted}, heard_at = ${heardAt}`
+  const waiting = sql`status = 'pending', worker = NULL, feature_count = NULL, attempts = attempts - ${uncounted}, heard_at = ${heardAt}`
   await db.query(updateHeld(upload, waiting))
 }
 
 export async function fail(db: Db, upload: ClaimedUpload, error: FaultDto, warnings: LayerWarning[]): Promise<void> {
   const update = updateHeld(
     upload,
-    sql`status = 'failed', worker = NULL, error = ${json(error)}, warnings = ${json(warnings)}, finished_at = ${now}`,
+    sql`status = 'failed', worker = NULL, feature_count = NULL, error = ${json(error)}, warnings = ${json(warnings)}, finished_at = ${now}`,
   )
   await changeWithEntry(db, systemTrail('uploads.fail', failed), update, uploadColumns, uploadRow)
 }

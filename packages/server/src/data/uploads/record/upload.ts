@@ -104,7 +104,11 @@ export const upload = defineResource({
     results: field('json', Type.Array(resultSchema, { description: 'One for each layer' }), unsorted),
     datasetId: field('uuid', nullable(id), readOnly),
     tileSourceId: field('uuid', nullable(id), readOnly),
-    featureCount: field('integer', nullable(count), readOnly),
+    featureCount: field(
+      'integer',
+      nullable(Type.Integer({ minimum: 0, description: 'What was loaded; before the end, so far' })),
+      readOnly,
+    ),
     startedAt: field('datetime', nullable(time), readOnly),
     finishedAt: field('datetime', nullable(time), readOnly),
   },

@@ -26,7 +26,7 @@ export async function loadGuessed(
   if (!plan) return null
   const staged = { target, name: stagingName(upload.id, upload.attempt, 0), plan }
   await createStaging(staged)
-  const rows = reader.load(rowsRequest(plan), (fraction) => run.progress.at('loading', fraction))
+  const rows = reader.load(rowsRequest(plan), (fraction, count) => run.progress.at('loading', fraction, count))
   const copied = await copyRows(staged, rows)
   const { loaded } = await rows.sent
   if (!loaded) throw new Error('The reader did not report what it loaded')

@@ -10,7 +10,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Db } from '../../../kernel/db/db.ts'
 import { isNotFound } from '../../../kernel/errors.ts'
 import { type FileStore, removeNowOrLater, uploadKey } from '../../../kernel/storage/file-store.ts'
 import { cleanAttribution } from '../../tiles/source/attribution.ts'
@@ -33,7 +32,7 @@ import type { FileSummary } from '../reader-process/reader-messages.ts'
 import type { ReaderProcess } from '../reader-process/reader-process.ts'
 import type { ScannedLayer, Warning } from '../readers/reader.ts'
 import { tableRulesOf } from '../readers/table-rules.ts'
-import { createProgress, type UploadProgress } from '../record/progress.ts'
+import { createProgress, type ProgressOptions, type UploadProgress } from '../record/progress.ts'
 import { UploadFault } from '../record/upload-fault.ts'
 import type { ClaimedUpload, LayerWarning } from '../record/upload-state.ts'
 import { datasetName } from './dataset-name.ts'
@@ -112,8 +111,8 @@ export type UploadRun = {
   readonly warnings: LayerWarning[]
 }
 
-export const createRun = (db: Db, upload: ClaimedUpload, onLost: () => void): UploadRun => ({
-  progress: createProgress(db, upload, onLost),
+export const createRun = (upload: ClaimedUpload, options: ProgressOptions): UploadRun => ({
+  progress: createProgress(upload, options),
   warnings: [],
 })
 
@@ -149,7 +148,10 @@ async function runLayers(
     for (const [index, table] of tables.entries()) {
       signal.throwIfAborted()
       run.progress.at(stage, index / tables.length)
-      results.push(await work(table, (fraction) => run.progress.at(stage, (index + fraction) / tables.length)))
+      const before = rowsOf(tables.slice(0, index))
+      const at: OnProgress = (fraction, rows) =>
+        run.progress.at(stage, (index + fraction) / tables.length, rows === undefined ? undefined : before + rows)
+      results.push(await work(table, at))
     }
     return results
   }
@@ -176,7 +178,10 @@ async function runLayers(
   await publish(parts, upload, published, run.warnings, signal)
 }
 
-type OnProgress = (fraction: number) => void
+type OnProgress = (fraction: number, rows?: number) => void
+
+const rowsOf = (tables: readonly StagedTable[]): number =>
+  tables.reduce((sum, { plan }) => sum + plan.layer.featureCount, 0)
 
 async function planLayers(
   upload: ClaimedUpload,

@@ -15,6 +15,8 @@ export type AttemptOptions = LoadingParts &
   ReaderPool & {
     /** The server is stopping: unfinished work is left for others. */
     isClosing(): boolean
+    /** The progress of an upload was written. */
+    onProgress(id: string): void
     /** The time limit of an upload. */
     readonly workMs: number
     onError(error: unknown): void
@@ -37,7 +39,8 @@ async function runAttempt(
   signal: AbortSignal,
   abort: (reason?: UploadFault) => void,
 ): Promise<void> {
-  const run = createRun(options.db, upload, abort)
+  const onWritten = (): void => options.onProgress(upload.id)
+  const run = createRun(upload, { db: options.db, onLost: abort, onWritten })
   const begun = performance.now()
   const overdue = setTimeout(() => {
     abort(new UploadFault('work_timeout', `The upload took longer than ${options.workMs / 1000} s and was stopped.`))

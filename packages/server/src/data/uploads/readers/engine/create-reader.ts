@@ -196,7 +196,7 @@ async function* readAll(pass: Pass, options: PassOptions, isEnough: () => boolea
   const writer = pass.rows?.writer
   for (let records = 1; ; records++) {
     const shape = reading.next(geometry)
-    if (shape === undefined || (records & 4095) === 0) tellProgress(reading, options)
+    if (shape === undefined || (records & 4095) === 0) tellProgress(pass, options)
     if (shape === undefined) {
       if (await reading.fill()) continue
       await reading.verify?.()
@@ -220,9 +220,9 @@ function guessLimit({ findings, geometry }: Pass): () => boolean {
   }
 }
 
-function tellProgress(reading: Reading, { signal, onProgress }: PassOptions): void {
+function tellProgress({ reading, findings }: Pass, { signal, onProgress }: PassOptions): void {
   signal.throwIfAborted()
-  onProgress?.(Math.min(reading.progress(), 1))
+  onProgress?.(Math.min(reading.progress(), 1), findings.featureCount)
 }
 
 /** Takes the record at hand into account, and writes it where what was known is right for it. */

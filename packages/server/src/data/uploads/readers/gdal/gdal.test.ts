@@ -101,5 +101,5 @@ test('a conversion that is cancelled ends at once', async () => {
   await writeFile(file, '<?xml version="1.0"?><FeatureCollection xmlns="http://www.opengis.net/gml"/>')
   const started = performance.now()
   await assert.rejects(read(file, by('gml'), false, AbortSignal.timeout(50)), { name: 'TimeoutError' })
-  assert.ok(performance.now() - started < 20_000)
+  assert.ok(performance.now() - started < 60_000)
 })

@@ -1,7 +1,11 @@
+import { createReadStream } from 'node:fs'
 import { link, mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createReader } from '../engine/create-reader.ts'
+import { readRecords } from '../engine/records.ts'
+import { createFieldList, kindsOfValue } from '../engine/type-inference.ts'
 import { openGeoPackage } from '../geopackage/geopackage.ts'
-import { type GdalTask, type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
+import { type GdalTask, layerNameOf, type Reader, type ReaderOptions, ReadFault } from '../reader.ts'
 import { copyWithoutBounds } from './gml-bounds.ts'
 import { hasNativeGdal, runNativeGdal, runPortableGdal } from './run.ts'
 
@@ -68,7 +72,11 @@ async function openSource(
     const { signal, onAdvance } = options
     const keepsIds = key !== undefined
     await convert({ source, sourceDirectory, resultDirectory, driver, bytes, keepsIds, signal, onAdvance }, options)
-    const reader = await openResult(join(resultDirectory, 'result.gpkg'), key)
+    const reader = await openResult(join(resultDirectory, 'result.gpkg'), key).catch(async (error) => {
+      const isNothing = error instanceof ReadFault && error.code === 'no_features'
+      if (isNothing && format === 'gml' && !(await hasMembers(files[0]?.path ?? '', signal))) return emptyLayer(options)
+      throw error
+    })
     const close = () => reader.close().finally(removeAll)
     return { ...reader, format, close }
   } catch (error) {
@@ -89,4 +97,26 @@ async function openResult(file: string, key: string | undefined): Promise<Reader
   return openGeoPackage(file, key).catch((error) => {
     throw error instanceof ReadFault && error.code === 'no_features' ? nothing : error
   })
+}
+
+/** Whether a collection of GML has members: those that GDAL does not know are no empty collection. */
+async function hasMembers(file: string, signal: AbortSignal): Promise<boolean> {
+  let rest = ''
+  for await (const chunk of createReadStream(file, { encoding: 'latin1', signal })) {
+    const text = (rest + chunk).replaceAll('\0', '')
+    if (/<(\w+:)?(\w*[mM]embers?)[\s>]/.test(text)) return true
+    rest = text.slice(-100)
+  }
+  return false
+}
+
+function emptyLayer({ fileName }: ReaderOptions): Reader {
+  const open = () =>
+    readRecords({
+      fields: createFieldList(),
+      kindsOf: kindsOfValue,
+      batches: (async function* () {})(),
+      facts: () => ({ warnings: [], isSpatial: true }),
+    })
+  return createReader({ format: 'gml', layers: [layerNameOf(fileName)], open })
 }

@@ -3,22 +3,22 @@ import { createReader } from '../engine/create-reader.ts'
 import type { Reading } from '../engine/reading.ts'
 import { readRecords, type SourceRecord } from '../engine/records.ts'
 import { createFieldList, type FieldList, fieldIndex, kind, kindsOfText } from '../engine/type-inference.ts'
-import { type Reader, ReadFault } from '../reader.ts'
+import type { Reader } from '../reader.ts'
 import { readXml, type XmlVisitor } from '../xml/xml.ts'
 import { createHeights, type Heights, heightFacts, noteHeights } from './heights.ts'
+import { addPointValue, createPointValues, leftOutWarnings, type PointValues, pointFields } from './point-values.ts'
 
 const layerElements = { waypoints: 'wpt', routes: 'rte', tracks: 'trk' } as const
 
 type LayerName = keyof typeof layerElements
 
-/** GPX: its waypoints, routes and tracks, each a layer where there are any. */
+/** GPX: its waypoints, routes and tracks, each a layer where there are any; without all of them it has no waypoints. */
 export async function openGpx(file: string, { signal }: { signal: AbortSignal }): Promise<Reader> {
   const present = await elementsIn(file, signal)
   const layers = (Object.keys(layerElements) as LayerName[]).filter((layer) => present.has(layerElements[layer]))
-  if (layers.length === 0) throw new ReadFault('no_features', 'There are no waypoints, routes or tracks in the file.')
   return createReader({
     format: 'gpx',
-    layers,
+    layers: layers.length > 0 ? layers : ['waypoints'],
     open: (layer, options) => readGpx(file, layerElements[layer as LayerName], options.signal),
   })
 }
@@ -41,17 +41,22 @@ const texts = new Set(['name', 'cmt', 'desc', 'src', 'sym', 'type', 'link'])
 function readGpx(file: string, element: string, signal: AbortSignal): Reading {
   const fields = createFieldList()
   const heights = createHeights()
+  const leftOut = { count: 0 }
   return readRecords({
     fields,
-    batches: readXml(file, createVisitor(fields, element, heights), signal),
+    batches: readXml(file, createVisitor(fields, element, heights, leftOut), signal),
     kindsOf: (value, field) => {
-      if (typeof value !== 'string') return kind.none
+      if (typeof value !== 'string') return Array.isArray(value) ? kind.json : kind.none
       return texts.has(fields.names[field] ?? '') ? kind.text : kindsOfText(value)
     },
-    facts: () => heightFacts(heights),
+    facts: () => {
+      const { isFlat, warnings } = heightFacts(heights)
+      return { isFlat, isSpatial: true, warnings: [...warnings, ...leftOutWarnings(leftOut.count)] }
+    },
   })
 }
 
+type LeftOut = { count: number }
 type Position = { at: number[]; time: string }
 
 type State = {
@@ -64,6 +69,8 @@ type State = {
   lines: number[][][]
   position: Position | undefined
   times: string[]
+  pointValues: PointValues
+  leftOut: LeftOut
   text: string
   hasChild: boolean
   records: SourceRecord[]
@@ -71,7 +78,12 @@ type State = {
 
 const points = new Set(['wpt', 'rtept', 'trkpt'])
 
-function createVisitor(fields: FieldList, element: string, heights: Heights): XmlVisitor<SourceRecord> {
+function createVisitor(
+  fields: FieldList,
+  element: string,
+  heights: Heights,
+  leftOut: LeftOut,
+): XmlVisitor<SourceRecord> {
   const state: State = {
     fields,
     heights,
@@ -81,6 +93,8 @@ function createVisitor(fields: FieldList, element: string, heights: Heights): Xm
     lines: [],
     position: undefined,
     times: [],
+    pointValues: createPointValues(),
+    leftOut,
     text: '',
     hasChild: false,
     records: [],
@@ -107,9 +121,14 @@ function openElement(state: State, name: string, attributes: Readonly<Record<str
     state.values = []
     state.lines = name === 'rte' ? [[]] : []
     state.times = []
+    state.pointValues = createPointValues()
+    if (name === 'rte') state.pointValues.lines.push(new Map())
   }
   if (!state.values) return
-  if (name === 'trkseg') state.lines.push([])
+  if (name === 'trkseg') {
+    state.lines.push([])
+    state.pointValues.lines.push(new Map())
+  }
   if (points.has(name)) state.position = { at: [ordinateOf(attributes.lon), ordinateOf(attributes.lat)], time: '' }
   if (name === 'link' && !isInPointOfLine(state)) setValue(state, state.values, 'link', attributes.href ?? '')
 }
@@ -128,10 +147,17 @@ function closeElement(state: State, values: unknown[], name: string): void {
   if (name === state.element && state.path.length === 1) closeRecord(state, values)
   else if (position && (name === 'rtept' || name === 'trkpt')) closePosition(state, position)
   else {
-    if (position && name === 'ele') addHeight(position, state.text)
-    if (position && name === 'time') position.time = state.text.trim()
+    if (position) setOfPoint(state, position, name)
     if (isField(state, name)) setValue(state, values, name, state.text)
   }
+}
+
+function setOfPoint(state: State, position: Position, name: string): void {
+  const text = state.text.trim()
+  if (name === 'ele') addHeight(position, text)
+  else if (name === 'time') position.time = text
+  if (isInPointOfLine(state) && !state.hasChild && name !== 'ele')
+    addPointValue(state.pointValues, state.lines.at(-1)?.length ?? 0, name, text)
 }
 
 function isField(state: State, name: string): boolean {
@@ -162,10 +188,24 @@ function closeRecord(state: State, values: unknown[]): void {
   if (state.element !== 'wpt') {
     setValue(state, values, 'start_time', state.times[0] ?? '')
     setValue(state, values, 'end_time', state.times.at(-1) ?? '')
+    keepPointValues(state, values)
   }
   state.records.push({ values, geometry: geometryOf(state) })
   state.values = undefined
   state.position = undefined
+}
+
+/** Of the lines that are drawn, or of all where none is. */
+function keepPointValues({ lines, pointValues, fields, leftOut }: State, values: unknown[]): void {
+  const drawn = lines.flatMap((line, index) => (line.length > 1 ? [index] : []))
+  const chosen = drawn.length > 0 ? drawn : [...lines.keys()]
+  const kept = { ...pointValues, lines: chosen.map((index) => pointValues.lines[index] ?? new Map()) }
+  for (const [name, list] of pointFields(
+    kept,
+    chosen.map((index) => lines[index]?.length ?? 0),
+  ))
+    values[fieldIndex(fields, name)] = list
+  leftOut.count += pointValues.leftOut
 }
 
 function geometryOf({ element, position, lines, heights }: State): SourceRecord['geometry'] {

@@ -11,14 +11,14 @@ const windowBytes = 512 * 1024
 /** Reads the records of a JSON file as texts, in batches, with memory for one window or one record. */
 export async function* readObjects(
   file: string,
-  { member }: RecordsMember,
+  records: RecordsMember,
   { signal, ignored = [] }: { signal: AbortSignal; ignored?: string[] },
 ): AsyncGenerator<ObjectBatch> {
   const window = openTextWindow(file, windowBytes)
   let texts: string[] = []
   const state = createItemState(
     window,
-    recordFormat(member, (text) => texts.push(text), ignored),
+    recordFormat(records, (text) => texts.push(text), ignored),
   )
   try {
     while (fillTextWindow(window)) {
@@ -33,9 +33,10 @@ export async function* readObjects(
 }
 
 /** `ignored` takes the names of other lists of objects, which are not read. */
-function recordFormat(member: string | undefined, take: (text: string) => void, ignored: string[]): ItemFormat {
+function recordFormat({ member, keyName }: RecordsMember, take: (text: string) => void, ignored: string[]): ItemFormat {
   return {
     kindOf(_, first) {
+      if (keyName !== undefined) return first === openBrace ? 'members' : 'item'
       if (member === undefined) return first === openBracket ? 'list' : 'item'
       return first === openBrace ? 'members' : 'item'
     },
@@ -48,6 +49,13 @@ function recordFormat(member: string | undefined, take: (text: string) => void, 
       take(cursor.bytes.toString('utf8', start, cursor.at))
     },
     skipMember(cursor, key) {
+      if (keyName !== undefined) {
+        peek(cursor)
+        const start = cursor.at
+        skipValue(cursor)
+        take(withKey(cursor.bytes.toString('utf8', start, cursor.at), keyName, key))
+        return true
+      }
       if (key === member && peek(cursor) === openBracket) return false
       const isList = isListOfObjects(cursor)
       skipValue(cursor)
@@ -55,4 +63,11 @@ function recordFormat(member: string | undefined, take: (text: string) => void, 
       return true
     },
   }
+}
+
+/** The object with one more member before its own. */
+function withKey(text: string, keyName: string, key: string): string {
+  if (!text.startsWith('{')) return text
+  const rest = text.slice(1).trimStart()
+  return `{${JSON.stringify(keyName)}:${JSON.stringify(key)}${rest.startsWith('}') ? '' : ','}${rest}`
 }

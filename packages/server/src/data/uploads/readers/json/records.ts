@@ -17,7 +17,7 @@ import { isPairHeading, readAxisHeading } from '../table/coordinate-headings.ts'
 import { type GeometryColumns, geometryOfRow } from '../table/geometry-cell.ts'
 import { cellsOf, findGeometry } from '../table/geometry-columns.ts'
 import { coordinateNamesOf, geometryColumnNames } from '../table/table.ts'
-import { isDateHeading } from '../table/table-faults.ts'
+import { fieldFault, isDateHeading } from '../table/table-faults.ts'
 import { chosenTypeOf, demandTypes, notOfType, nullTest, readTyped, typedColumn } from '../table/typed-cell.ts'
 import { type TableRules, tableRulesOf } from '../table-rules.ts'
 import { parseExactJson } from './exact-json.ts'
@@ -46,6 +46,8 @@ export async function openJsonRecords(
   member: RecordsMember,
   { fileName, warnings = [], rules = {}, signal }: JsonOptions,
 ): Promise<Reader> {
+  if (rules.header !== undefined)
+    throw fieldFault('header', 'This field is for CSV and XLSX: the objects of JSON name their values. Leave it out.')
   const layout = await layoutOf(file, member, signal, rules)
   const known = [...warnings, ...layout.warnings]
   return createReader({
@@ -206,7 +208,11 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   return isObject ? (value as Record<string, unknown>) : undefined
 }
 
-function ignoredWarnings({ member }: RecordsMember, ignored: readonly string[]): Warning[] {
+function ignoredWarnings({ member, keyName }: RecordsMember, ignored: readonly string[]): Warning[] {
+  if (keyName !== undefined) {
+    const message = `Each member of the JSON object was read as a row; their names are the column ${JSON.stringify(keyName)}.`
+    return [{ code: 'keyed_objects', message }]
+  }
   if (ignored.length === 0) return []
   const names = ignored.slice(0, 5).map((name) => JSON.stringify(name))
   const message = `Only the list ${JSON.stringify(member)} was read, not ${names.join(', ')}. Send other lists as files of their own.`

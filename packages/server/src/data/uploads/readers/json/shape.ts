@@ -10,8 +10,11 @@ import { closeTextWindow, fillTextWindow, openTextWindow } from '../engine/text-
 import { hasNext, incomplete, peek, readKey, skipValue, type TextCursor } from '../geojson/cursor.ts'
 import { maxFeatureBytes, ReadFault } from '../reader.ts'
 
-/** Where in a JSON file its records are: objects in a list or one after another, or in the list that is this member. */
-export type RecordsMember = { member: string | undefined }
+/**
+ * Where in a JSON file its records are: objects in a list or one after another, in the list that is this member, or the members of
+ * one object (`{"a": {…}, "b": {…}}`), whose names become the values of `keyName`.
+ */
+export type RecordsMember = { readonly member: string | undefined; readonly keyName?: string }
 
 const firstBytes = 64 * 1024
 
@@ -36,6 +39,9 @@ export function findRecords(file: string): RecordsMember | undefined {
 /** The first member that is a list of objects. */
 type Look = { member: string | undefined }
 
+/** So many members are compared. */
+const comparedMembers = 20
+
 /** What is no JSON is no list of objects either: whoever reads it says what is wrong. */
 function lookAt(cursor: TextCursor, look: Look): RecordsMember | undefined | 'unknown' {
   try {
@@ -47,7 +53,7 @@ function lookAt(cursor: TextCursor, look: Look): RecordsMember | undefined | 'un
     return peek(cursor) === openBrace ? lookAtObject(cursor, look) : undefined
   } catch (error) {
     if (error === incomplete) return 'unknown'
-    if (error instanceof ReadFault) return undefined
+    if (error instanceof ReadFault || error instanceof SyntaxError) return undefined
     throw error
   }
 }
@@ -57,16 +63,40 @@ function lookAtObject(cursor: TextCursor, look: Look): RecordsMember | undefined
   const start = cursor.at
   cursor.at++
   if (peek(cursor) === closeBrace) return undefined
+  const members: (Record<string, unknown> | undefined)[] = []
   do {
     const key = readKey(cursor)
     if (isOfGeoJson(cursor, key)) return undefined
+    if (members.length < comparedMembers) members.push(plainObject(cursor))
     if (look.member === undefined && isListOfObjects(cursor)) look.member = key
     skipValue(cursor)
   } while (hasNext(cursor, closeBrace))
   while (peek(cursor) === recordSeparator || peek(cursor) === comma) cursor.at++
-  if (peek(cursor) !== openBrace) return look.member === undefined ? undefined : look
+  if (peek(cursor) !== openBrace) return look.member === undefined ? keyedRecords(members) : look
   cursor.at = start
   return isPlainObject(cursor) ? { member: undefined } : undefined
+}
+
+/** Members that are objects with names in common are records. */
+function keyedRecords(members: readonly (Record<string, unknown> | undefined)[]): RecordsMember | undefined {
+  const [first, ...others] = members
+  if (!first || others.length === 0) return undefined
+  const names = Object.keys(first)
+  const isLike = (other: Record<string, unknown> | undefined): boolean =>
+    other !== undefined && names.filter((name) => name in other).length * 2 >= Math.max(names.length, 1)
+  if (!others.every(isLike) || names.length === 0) return undefined
+  const isFree = (name: string) => members.every((one) => one === undefined || !(name in one))
+  return { member: undefined, keyName: ['id', 'key', 'member_name'].find(isFree) ?? 'member_of' }
+}
+
+/** The value here, if it is an object and no GeoJSON. The cursor stays where it is. */
+function plainObject(cursor: TextCursor): Record<string, unknown> | undefined {
+  const start = cursor.at
+  const isPlain = isPlainObject(cursor)
+  cursor.at = start
+  const text = isPlain ? valueText(cursor) : undefined
+  cursor.at = start
+  return text === undefined ? undefined : (JSON.parse(text) as Record<string, unknown>)
 }
 
 /** Whether a member says that its object is GeoJSON. The cursor stays where it is. */

@@ -1,3 +1,6 @@
+import type { Warning } from '../reader.ts'
+import type { GeometryColumns } from './geometry-cell.ts'
+
 /** The columns of a table and the cells of its first rows, without those that hold nothing. */
 export type TextColumns = { names: readonly string[]; cells: readonly (readonly string[])[] }
 
@@ -8,4 +11,14 @@ export const geometryNames =
 /** The share of the cells of a column of which it is true. */
 export function shareOf(cells: readonly string[], isTrue: (cell: string) => boolean): number {
   return cells.filter(isTrue).length / (cells.length || 1)
+}
+
+/** Where the geometry of a table was found, and what is to be said of it. */
+export type FoundGeometry = {
+  readonly geometryColumns: GeometryColumns
+  readonly warnings: readonly Warning[]
+  /** The reference system that names and values tell. */
+  readonly srid?: number
+  /** Which one it may be, where they do not. */
+  readonly sridHint?: string
 }

@@ -158,7 +158,13 @@ function boxOf(row: readonly unknown[], place: Extract<GeometryColumns, { kind: 
     return { fault: { column: place.east, value: cells[2] ?? '', problem: 'is less than the west of the same row' } }
   }
   // Across the antimeridian, cut there as RFC 7946 says.
-  const parts = [[ringOf(west, south, 180, north)], [ringOf(-180, south, east, north)]]
+  const sides = [
+    [west, 180],
+    [-180, east],
+  ] as const
+  // A box that ends there has one part only.
+  const wide = sides.filter(([left, right]) => left < right)
+  const parts = (wide.length > 0 ? wide : sides).map(([left, right]) => [ringOf(left, south, right, north)])
   return { geometry: { type: 'MultiPolygon', coordinates: parts } }
 }
 

@@ -127,6 +127,15 @@ test('plots are no maps: x and y, u and v, distance and speed become no points',
   assert.equal((await read('X,Y\n24.9384,60.1699\n', { geometry: 'none' })).shapes[0], null)
 })
 
+test('a box that ends at the antimeridian has no part without width', async () => {
+  const sides = (west: number, east: number) => ({ north: -34, south: -47, west, east })
+  const { shapes } = await read([sides(166.7, -180), sides(180, -170), sides(180, -180)])
+  assert.deepEqual(
+    shapes.map((shape) => (shape?.coordinates as unknown[] | undefined)?.length),
+    [1, 1, 2],
+  )
+})
+
 test('the four sides of a box become a rectangle, two of them across the antimeridian', async () => {
   // The shape of country-by-geo-coordinates.json of country-json.
   const boxes = [

@@ -1,10 +1,10 @@
 import { type CsvCell, rowsOf } from '../csv/rows.ts'
-import { kind, kindsOfText } from '../engine/type-inference.ts'
 import { readStart } from '../file-start.ts'
 import { maxFields, ReadFault, type Warning } from '../reader.ts'
 import type { TableRules } from '../table-rules.ts'
 import type { GeometryColumns } from './geometry-cell.ts'
 import { cellsOf, findGeometry } from './geometry-columns.ts'
+import { findHeading, mostFrequent, sampleRows } from './heading.ts'
 import { demandTable } from './plausible.ts'
 import { demandTypes } from './typed-cell.ts'
 
@@ -25,7 +25,6 @@ export type TableLayout = {
 }
 
 const sampleBytes = 256 * 1024
-const sampleRows = 200
 const delimiters = [',', ';', '\t', '|'] as const
 
 /** The delimiter and the layout of a delimited file, from a sample of its beginning. */
@@ -48,15 +47,14 @@ export type LayoutRules = TableRules & { readonly sourceSrid?: number | undefine
 
 /** The names and the geometry of a table, from its first rows. */
 export function layoutOf(rows: readonly (readonly CsvCell[])[], rules: LayoutRules = {}): TableLayout {
-  const titles = titleRows(rows)
+  const { titles, hasHeading, warnings: headingWarnings } = findHeading(rows, rules)
   const header = rows[titles] ?? []
   const width = Math.max(...rows.slice(titles, titles + sampleRows).map((row) => row.length))
   if (header.length > maxFields)
     throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
-  const hasHeader = header.some(isText)
-  const cells = hasHeader ? header : Array.from({ length: Math.min(width, maxFields) }, () => null)
+  const cells = hasHeading ? header : Array.from({ length: Math.min(width, maxFields) }, () => null)
   const names = uniqueNames(cells)
-  const skippedRows = titles + (hasHeader ? 1 : 0)
+  const skippedRows = titles + (hasHeading ? 1 : 0)
   const sample = rows.slice(skippedRows, skippedRows + sampleRows)
   const { geometryColumns, warnings, srid, sridHint } = findGeometry(names, sample, rules)
   demandTypes(rules, names, cellsOf(names, sample, rules))
@@ -69,35 +67,8 @@ export function layoutOf(rows: readonly (readonly CsvCell[])[], rules: LayoutRul
     titles,
     skippedRows,
     hasLongRows: longRows.length * 2 > sample.length,
-    warnings: [...warnings],
+    warnings: [...headingWarnings, ...warnings],
   }
-}
-
-/** Words and dates; numbers are none, however they are written. */
-const textKinds =
-  kind.text | kind.boolean | kind.yes | kind.no | kind.dayFirst | kind.monthFirst | kind.dayOrMonth | kind.sureDate
-
-const isText = (cell: CsvCell): boolean => cell !== null && (kindsOfText(cell) & textKinds) !== 0
-
-/** A title may stand above the heading, and a few lines of where the data come from. */
-const mostTitles = 20
-
-/** How many rows stand above the heading: they hold text or nothing, and fewer cells than half of what most rows hold. */
-function titleRows(rows: readonly (readonly CsvCell[])[]): number {
-  const filled = rows.slice(0, sampleRows).map((row) => row.filter((cell) => cell !== null && cell !== '').length)
-  const enough = Math.max(2, Math.ceil(mostFrequent(filled) / 2))
-  const heading = filled.findIndex((count) => count >= enough)
-  const isTitle = (row: readonly CsvCell[], index: number) => filled[index] === 0 || row.some(isText)
-  const isPlausible = heading > 0 && heading <= mostTitles && rows.slice(0, heading).every(isTitle)
-  return isPlausible ? heading : 0
-}
-
-/** The number that occurs most often; of two, the larger. */
-function mostFrequent(numbers: readonly number[]): number {
-  const counts = new Map<number, number>()
-  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)
-  const [best] = [...counts].sort(([a, countA], [b, countB]) => countB - countA || b - a)
-  return best?.[0] ?? 0
 }
 
 async function beginning(file: string): Promise<string> {

@@ -9,13 +9,23 @@ import { openPacked, type PackedFile, quoted } from './entry.ts'
 import { tellIgnored } from './ignored-files.ts'
 import { openLayersOf } from './layers-of.ts'
 import { isTextTable } from './text-tables.ts'
-import { fileNames, packedFiles, type UnzippedFile, unpackFiles } from './zip.ts'
+import { fileNames, isArchive, nestedArchive, packedFiles, type UnzippedFile, unpackFiles } from './zip.ts'
 
 /**
  * Opens what is in an archive: shapefiles, a FileGDB, MapInfo's files, the document of a KMZ, a spreadsheet, or files of
  * any other format, which `openFile` opens. Several are several layers.
  */
 export async function openZip(file: string, options: ReaderOptions, openFile: OpenReader): Promise<Reader> {
+  const nested = (await fileNames(file)).filter(isArchive)
+  return tellIgnored(await openFiles(file, nested, options, openFile), nested)
+}
+
+async function openFiles(
+  file: string,
+  nested: readonly string[],
+  options: ReaderOptions,
+  openFile: OpenReader,
+): Promise<Reader> {
   const packed = await packedFiles(file)
   const names = packed.map(({ name }) => name)
   if (names.length === 0) throw await nothingIn(file)
@@ -38,8 +48,8 @@ export async function openZip(file: string, options: ReaderOptions, openFile: Op
     refuseTableRules(options, 'of MapInfo')
     return openMapInfo(mapInfo, options)
   }
-  const chosen = await dataAmong(files)
-  if (chosen.length === 0) throw await nothingIn(file)
+  const chosen = await dataAmong(files, nested.length === 0)
+  if (chosen.length === 0) throw nested[0] === undefined ? await nothingIn(file) : nestedArchive(nested[0])
   const reader = await openOthers(chosen, options, openFile)
   return tellIgnored(
     reader,
@@ -93,14 +103,14 @@ async function openMapInfo(files: readonly UnzippedFile[], options: ReaderOption
 const isRootOfKmz = ({ name }: UnzippedFile): boolean => name.toLowerCase() === 'doc.kml'
 
 /** Files by their names only to leave out what lies beside them; what they are is sniffed. */
-async function dataAmong(files: readonly UnzippedFile[]): Promise<readonly UnzippedFile[]> {
+async function dataAmong(files: readonly UnzippedFile[], isAll: boolean): Promise<readonly UnzippedFile[]> {
   const root = files.find(isRootOfKmz)
   if (root) return [root]
   const data: UnzippedFile[] = []
   for (const file of files) {
     if (isNamedAsData(file.name) || (/\.txt$/i.test(file.name) && (await isTextTable(file.path)))) data.push(file)
   }
-  return data.length === 0 && files.length === 1 ? files : data
+  return data.length === 0 && files.length === 1 && isAll ? files : data
 }
 
 function openOthers(files: readonly UnzippedFile[], options: ReaderOptions, openFile: OpenReader): Promise<Reader> {

@@ -19,7 +19,7 @@ export type ZipLimits = typeof zipLimits
 
 type Listed = { readonly name: string; readonly entry: Entry }
 
-/** The files of the archive without folders and the litter of operating systems, where they lie in it. Refuses whatever is not plain. */
+/** The files of the archive without folders, archives within it and the litter of operating systems, where they lie in it. Refuses whatever is not plain. */
 export async function packedFiles(archive: string, limits: ZipLimits = zipLimits): Promise<readonly PackedFile[]> {
   return withZip(archive, async (zip) => {
     const files: PackedFile[] = []
@@ -36,9 +36,14 @@ export async function packedFiles(archive: string, limits: ZipLimits = zipLimits
 export async function fileNames(archive: string): Promise<string[]> {
   return withZip(archive, async (zip) => {
     const names: string[] = []
-    for await (const entry of zip.eachEntry()) {
-      const name = checkedName(entry)
-      if (!name.endsWith('/')) names.push(name)
+    try {
+      for await (const entry of zip.eachEntry()) {
+        const name = checkedName(entry)
+        if (names.length >= zipLimits.entries) throw tooMuch(`more than ${zipLimits.entries} entries`)
+        if (!name.endsWith('/')) names.push(name)
+      }
+    } catch (error) {
+      broken(error)
     }
     return names
   })
@@ -112,7 +117,13 @@ async function plainEntries(zip: ZipFile, archive: string, limits: ZipLimits): P
   const { size } = await stat(archive)
   if (expanded > limits.ratioFreeBytes && expanded > size * limits.ratio)
     throw tooMuch(`more than ${limits.ratio} times its size when unpacked`)
-  return listed
+  return withoutArchives(listed)
+}
+
+function withoutArchives(listed: Listed[]): Listed[] {
+  const files = listed.filter(({ name }) => !isArchive(name))
+  if (files.length === 0 && listed[0]) throw nestedArchive(listed[0].name)
+  return files
 }
 
 function tooMuch(what: string): ReadFault {
@@ -132,10 +143,15 @@ function checkedName(entry: Entry): string {
   if (entry.isEncrypted()) throw refuse('is encrypted; pack it without a password', 'zip_encrypted')
   if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
     throw refuse('is compressed by a method other than deflate')
-  if (/\.(zip|kmz|gz|tgz|bz2|xz|7z|rar|zst)$/i.test(name) && !isLitter(name))
-    throw refuse('is an archive itself; unpack it first')
   return name
 }
+
+/** Workbooks are archives, too. */
+export const isArchive = (name: string): boolean =>
+  /\.(zip|kmz|gz|tgz|bz2|xz|7z|rar|zst|xlsx|xlsm|ods)$/i.test(name) && !isLitter(name)
+
+export const nestedArchive = (name: string): ReadFault =>
+  new ReadFault('invalid_zip', `The archive's entry ${quoted(name)} is an archive itself; unpack it first.`)
 
 /** Files that nobody means to upload, office documents that lie beside the data among them. */
 function isLitter(name: string): boolean {
