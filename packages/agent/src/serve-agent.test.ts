@@ -92,7 +92,7 @@ test('a handler sees what was asked, and finish tells what is known of the answe
     [invocation?.conversationId, invocation?.caller, invocation?.context, invocation?.messages.length],
     ['c', 'w', { zoom: 3 }, 1],
   )
-  assert.ok(Math.abs(Number(invocation?.deadline) - Date.now() - 60_000) < 5_000)
+  assert.ok(Math.abs(Number(invocation?.deadline) - Date.now() - 60_000) < 30_000)
 })
 
 test('each way to fail has its code, and callers see only messages meant for them', async (t) => {
@@ -252,11 +252,11 @@ test('a lost connection aborts what came by it, and the worker connects again un
 })
 
 test('a platform that falls silent is left for a new connection', async (t) => {
-  const { platform } = await serving(t, echo, { platform: { pingIntervalMs: 100 } })
+  const { platform } = await serving(t, echo, { platform: { pingIntervalMs: 1_000 } })
   const first = await platform.session()
   for (let i = 0; i < 8; i++) {
     first.socket.ping()
-    await sleep(60)
+    await sleep(400)
   }
   assert.equal(platform.sessions.length, 1, 'pings keep it')
   await first.closed

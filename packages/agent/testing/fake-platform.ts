@@ -8,7 +8,8 @@ type Refusal = { status: number; headers?: Record<string, string>; body?: string
 type FrameOf<Name> = Extract<WorkerFrame, { t: Name }>
 export type Session = ReturnType<typeof createSession>
 
-const patienceMs = 10_000
+// Only against hanging: beside other work a command takes tens of seconds to load.
+const patienceMs = 100_000
 
 /** The platform's side of the protocol, as a test wants it to be. */
 export async function startFakePlatform({ pingIntervalMs = 15_000, welcomes = true, port = 0 } = {}) {

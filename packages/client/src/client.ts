@@ -5,6 +5,7 @@ import { auditGroup } from './groups/audit.ts'
 import { authGroup } from './groups/auth.ts'
 import { datasetsGroup } from './groups/datasets.ts'
 import { mapsGroup, tilesGroup } from './groups/maps.ts'
+import { placesGroup } from './groups/places.ts'
 import {
   apiKeysGroup,
   applicationsGroup,
@@ -30,6 +31,7 @@ export type { AuditPage } from './groups/audit.ts'
 export type { RowKey, WrittenRows } from './groups/dataset-rows.ts'
 export type { RowPage } from './groups/datasets.ts'
 export type { TileCoordinates } from './groups/maps.ts'
+export type { FoundPlaces, Place, PlaceSearchParams } from './groups/places.ts'
 export { UploadError, type UploadOptions } from './groups/uploads.ts'
 export type { RequestParams } from './request.ts'
 export type { HeldTokens } from './session.ts'
@@ -68,6 +70,7 @@ export interface Client extends Session {
   readonly uploads: ReturnType<typeof uploadsGroup>
   readonly tiles: ReturnType<typeof tilesGroup>
   readonly maps: ReturnType<typeof mapsGroup>
+  readonly places: ReturnType<typeof placesGroup>
   readonly agents: ReturnType<typeof agentsGroup>
   readonly contactPoints: ReturnType<typeof contactPointsGroup>
   readonly server: ReturnType<typeof serverGroup>
@@ -107,6 +110,7 @@ export function createClient(url: string, apiKey: string | null = null, options:
     uploads: uploadsGroup(send, options.fetch !== undefined),
     tiles: tilesGroup(sender, session),
     maps: mapsGroup(send, session),
+    places: placesGroup(send),
     agents: agentsGroup(sender),
     contactPoints: contactPointsGroup(send),
     server: serverGroup(sender),

@@ -59,6 +59,8 @@ export interface Application {
     uploadsPerHour?: number
   }
   name: string
+  /** The streets of its base map, as BASEMAP_URL names those of the installation; null: those */
+  basemap: null | string
   description: string
   /** Contact e-mail address */
   contact: string
@@ -93,6 +95,8 @@ export interface NewApplication {
     uploadsPerHour?: number
   }
   name: string
+  /** The streets of its base map, as BASEMAP_URL names those of the installation; null: those */
+  basemap: null | string
   description: string
   /** Contact e-mail address */
   contact: string
@@ -521,6 +525,8 @@ export interface UploadForm {
   decimal?: "," | "."
   /** Values of a table that stand for nothing; as JSON, or divided by commas */
   nulls?: string[]
+  /** Whether the first row of a CSV or a sheet, below titles, names the columns; else its values tell it */
+  header?: boolean
   /** Fail at the first row that cannot be loaded, instead of skipping up to 1 % of them */
   strict?: boolean
 }
@@ -838,6 +844,8 @@ export interface ApplicationCreate {
     uploadsPerHour?: number
   }
   name: string
+  /** The streets of its base map, as BASEMAP_URL names those of the installation; null: those */
+  basemap?: null | string
   description?: string
   /** Contact e-mail address */
   contact?: string
@@ -873,6 +881,8 @@ export interface ApplicationUpdate {
     uploadsPerHour?: number
   }
   name?: string
+  /** The streets of its base map, as BASEMAP_URL names those of the installation; null: those */
+  basemap?: null | string
   description?: string
   /** Contact e-mail address */
   contact?: string
@@ -1047,6 +1057,36 @@ export interface StyleUpdate {
 }
 
 export type StylePatch = MergePatch<StyleUpdate>
+
+export interface PlacesSearchParams {
+  /** The beginning of a name, in any of its languages; a country may follow */
+  q: string
+  /** `longitude,latitude`: places near it come first */
+  near?: string
+  /** At most 50 */
+  limit?: number
+}
+
+export interface PlacesSearchAnswer {
+  places: {
+    name: string
+    matched: string | null
+    kind: "country" | "region" | "city" | "address"
+    country: string | null
+    countryName: string | null
+    population: number | null
+    /** Longitude and latitude */
+    position: [number, number]
+    bounds: [number, number, number, number] | null
+    /** A zoom of maps that shows it */
+    zoom: number
+    source: "gazetteer" | "geocoder"
+  }[]
+  /** To be shown where the places are */
+  attribution: string
+  /** False if the geocoder failed */
+  isComplete: boolean
+}
 
 export interface DatabasesDriversParams {
   /** Objects in place of names: what each can do, and the fields of its form */
@@ -1246,6 +1286,14 @@ export interface DatasetsQueryParams {
   filter?: JsonObject | string
   /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
   'filter-lang'?: string
+  /** Rows whose time meets this year, month, day, hour or instant, or the period between two of them: `2024`, `2024-03`, `2024-01/2024-03`, `2024-03-31T12:00:00Z/..`. A year, month, day or hour counts as a whole; without a zone times are in UTC. `metadata.time` of the dataset names the attribute, or two as `{start, end}`; it may be left out where there is only one date or datetime. A dataset’s own parameter of this name comes first */
+  time?: string
+  /** Counts the rows by cell: `h3:auto` or `h3:0` to `h3:15` (hexagons of H3), `grid:auto` or `grid:0` to `grid:26` (squares of the web mercator grid of that level) or `cluster` (points that stand for all around). `auto` and clusters depend on the zoom. A dataset’s own parameter of this name comes first */
+  aggregate?: string
+  /** With `aggregate`: what is told of each cell beside `count`: `sum(x)`, `avg(x)`, `min(x)` or `max(x)` of a numeric attribute, as `avg_x`. A dataset’s own parameter of this name comes first */
+  value?: string[]
+  /** With `aggregate`: the zoom of a map that `auto` and clusters are made for */
+  zoom?: number
   /** The attributes to sort by; `-` in front sorts downwards */
   sort?: string[]
   limit?: number
@@ -1274,6 +1322,14 @@ export interface DatasetQuery {
   /** The attributes to return, or aggregates such as `sum(pop) as total` */
   attributes?: string[]
   where?: JsonObject
+  /** Rows whose time meets this year, month, day, hour or instant, or the period between two of them: `2024`, `2024-03`, `2024-01/2024-03`, `2024-03-31T12:00:00Z/..`. A year, month, day or hour counts as a whole; without a zone times are in UTC. `metadata.time` of the dataset names the attribute, or two as `{start, end}`; it may be left out where there is only one date or datetime. A dataset’s own parameter of this name comes first */
+  time?: string
+  /** Counts the rows by cell: `h3:auto` or `h3:0` to `h3:15` (hexagons of H3), `grid:auto` or `grid:0` to `grid:26` (squares of the web mercator grid of that level) or `cluster` (points that stand for all around). `auto` and clusters depend on the zoom. A dataset’s own parameter of this name comes first */
+  aggregate?: string
+  /** With `aggregate`: what is told of each cell beside `count`: `sum(x)`, `avg(x)`, `min(x)` or `max(x)` of a numeric attribute, as `avg_x`. A dataset’s own parameter of this name comes first */
+  value?: string[]
+  /** With `aggregate`: the zoom of a map that `auto` and clusters are made for */
+  zoom?: number
   /** The attributes to sort by; `-` in front sorts downwards */
   order?: string[]
   /** The attributes to group by */
@@ -1305,10 +1361,14 @@ export interface AttributeStatisticsParams {
   filter?: JsonObject | string
   /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
   'filter-lang'?: string
+  /** Rows whose time meets this year, month, day, hour or instant, or the period between two of them: `2024`, `2024-03`, `2024-01/2024-03`, `2024-03-31T12:00:00Z/..`. A year, month, day or hour counts as a whole; without a zone times are in UTC. `metadata.time` of the dataset names the attribute, or two as `{start, end}`; it may be left out where there is only one date or datetime. A dataset’s own parameter of this name comes first */
+  time?: string
   /** Into how many equally large parts the quantiles divide the values; 100 for percentiles */
   quantiles?: number
-  /** How many bins a histogram has at most */
+  /** How many bins a histogram has at most. Those of dates and times begin and end with years, months, weeks, days or hours */
   bins?: number
+  /** Of a date or datetime: what each bin of the histogram is, whatever `bins` says; 1000 at most */
+  interval?: "year" | "month" | "day" | "hour"
   /** In milliseconds; 300000 at most */
   timeout?: number
 }
@@ -1641,6 +1701,12 @@ export interface TileParams {
   filter?: JsonObject | string
   /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
   'filter-lang'?: string
+  /** Rows whose time meets this year, month, day, hour or instant, or the period between two of them: `2024`, `2024-03`, `2024-01/2024-03`, `2024-03-31T12:00:00Z/..`. A year, month, day or hour counts as a whole; without a zone times are in UTC. `metadata.time` of the dataset names the attribute, or two as `{start, end}`; it may be left out where there is only one date or datetime. A dataset’s own parameter of this name comes first */
+  time?: string
+  /** Counts the rows by cell: `h3:auto` or `h3:0` to `h3:15` (hexagons of H3), `grid:auto` or `grid:0` to `grid:26` (squares of the web mercator grid of that level) or `cluster` (points that stand for all around). `auto` and clusters depend on the zoom. A dataset’s own parameter of this name comes first */
+  aggregate?: string
+  /** With `aggregate`: what is told of each cell beside `count`: `sum(x)`, `avg(x)`, `min(x)` or `max(x)` of a numeric attribute, as `avg_x`. A dataset’s own parameter of this name comes first */
+  value?: string[]
   /** At most so many features */
   limit?: number
   /** The version of the data, as the TileJSON says it: the tile may then be kept for an hour */
@@ -1658,6 +1724,12 @@ export interface TileSetParams {
   filter?: JsonObject | string
   /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
   'filter-lang'?: string
+  /** Rows whose time meets this year, month, day, hour or instant, or the period between two of them: `2024`, `2024-03`, `2024-01/2024-03`, `2024-03-31T12:00:00Z/..`. A year, month, day or hour counts as a whole; without a zone times are in UTC. `metadata.time` of the dataset names the attribute, or two as `{start, end}`; it may be left out where there is only one date or datetime. A dataset’s own parameter of this name comes first */
+  time?: string
+  /** Counts the rows by cell: `h3:auto` or `h3:0` to `h3:15` (hexagons of H3), `grid:auto` or `grid:0` to `grid:26` (squares of the web mercator grid of that level) or `cluster` (points that stand for all around). `auto` and clusters depend on the zoom. A dataset’s own parameter of this name comes first */
+  aggregate?: string
+  /** With `aggregate`: what is told of each cell beside `count`: `sum(x)`, `avg(x)`, `min(x)` or `max(x)` of a numeric attribute, as `avg_x`. A dataset’s own parameter of this name comes first */
+  value?: string[]
   /** At most so many features */
   limit?: number
   /** The version of the data, as the TileJSON says it: the tile may then be kept for an hour */

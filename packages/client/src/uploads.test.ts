@@ -135,6 +135,36 @@ describe('waiting for an upload', () => {
     assert.equal(seen.at(-1), upload)
   })
 
+  test('names what was seen, so that no change between two requests is missed', async () => {
+    const asked: { etag: string | null; prefer: string | null; status: number }[] = []
+    const fetchNoting: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      const headers = new Headers(init?.headers)
+      asked.push({ etag: headers.get('if-none-match'), prefer: headers.get('prefer'), status: response.status })
+      return response
+    }
+    const { uploads } = server.client({ fetch: fetchNoting })
+    const { id } = await server.client().uploads.upload(new File([towns], 'towns.csv'))
+    let etag: string | null = null
+    await uploads.wait(id, {
+      onProgress() {},
+      onResponse({ headers }) {
+        assert.equal(asked.at(-1)?.etag, etag)
+        etag = headers.get('etag')
+      },
+    })
+    assert.equal(asked[0]?.prefer, null, 'the first is answered at once')
+    // It has ended, so nothing of it is waited for any more.
+    assert.equal((await uploads.changed(id, { etag: String(etag) }))?.status, 'completed')
+  })
+
+  test('that does not change is told as no change', async () => {
+    const { uploads } = server.client({
+      fetch: async () => new Response(null, { status: 304, headers: { etag: '"7"' } }),
+    })
+    assert.equal(await uploads.changed('x', { etag: '"7"', seconds: 1 }), null)
+  })
+
   test('rejects with the upload’s own error when it fails', async () => {
     const { uploads } = server.client()
     const { id } = await uploads.upload(new File(['{"type":"FeatureCollection","features":[{]}'], 'broken.geojson'))

@@ -1,12 +1,12 @@
 /** The box around features. */
-import type { FeatureCollection } from './geojson.ts'
+import type { GeoJsonCollection } from './geojson.ts'
 
 export type Bounds = [west: number, south: number, east: number, north: number]
 
-type Shape = FeatureCollection['features'][number]['geometry'] | null
+type Shape = GeoJsonCollection['features'][number]['geometry'] | null
 
 /** Undefined where no feature has a place. */
-export function boxOf({ features }: FeatureCollection): Bounds | undefined {
+export function boxOf({ features }: GeoJsonCollection): Bounds | undefined {
   const box: Bounds = [
     Number.POSITIVE_INFINITY,
     Number.POSITIVE_INFINITY,

@@ -20,6 +20,7 @@ const palettes = {
   dark: { colour: '#4dabf7', selected: '#ffa94d', edge: '#10141a', text: '#10141a' },
 }
 
+export const usualColour = (theme: Theme): string => palettes[theme].colour
 export const selectedColour = (theme: Theme): string => palettes[theme].selected
 
 const isA = (type: string) => ['match', ['geometry-type'], [type, `Multi${type}`], true, false]

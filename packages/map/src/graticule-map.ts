@@ -1,47 +1,29 @@
 /// <reference lib="dom" />
 /** A MapLibre map with a style and data of a Graticule server. */
-import { Map as MapLibreMap, type MapOptions, type StyleSpecification } from 'maplibre-gl'
-import type { DataSource } from './data-source.ts'
-import type { StyleFollower } from './follow-style.ts'
-import { beginLater } from './later.ts'
-import type { Legend, LegendOptions } from './legend.ts'
+import {
+  type FitBoundsOptions,
+  type LngLatBoundsLike,
+  Map as MapLibreMap,
+  type MapOptions,
+  type StyleSpecification,
+} from 'maplibre-gl'
+import type { Legend, LegendOptions } from './controls/legend.ts'
+import type { PlaceSearch, PlaceSearchOptions } from './controls/place-search.ts'
+import type { TimeControl, TimeControlOptions } from './controls/time-control.ts'
+import { approachLater, firstFitOptions, fitOptions } from './fit.ts'
+import type { StyleFollower } from './live/follow-style.ts'
+import { beginLater } from './live/later.ts'
 import { isId, isName, type MapClient, transformFor, withoutKeys } from './map-client.ts'
+import type { GraticuleMapEvents } from './map-events.ts'
+import { checkMapOptions, type GraticuleMapOptions } from './map-options.ts'
 import { handlePointer } from './pointer.ts'
-import { type PopupFunction, Popups } from './popups.ts'
+import { type PopupFunction, Popups } from './popups/popups.ts'
+import { Tooltip } from './popups/tooltips.ts'
 import type { RecipeLegend } from './recipe/legend-items.ts'
+import type { DataSource } from './source/data-source.ts'
 import { createState, type State } from './state.ts'
 import { type Theme, themeOf } from './theme.ts'
-import { Tooltip } from './tooltips.ts'
 import { typedEvents } from './typed-events.ts'
-
-export interface GraticuleMapOptions extends Omit<MapOptions, 'style' | 'transformRequest'> {
-  /** Made by `createClient` of `@graticule/client`. */
-  client: MapClient
-  /** The id or name of a style on the server, the URL of a style, or a style object. */
-  style: string | StyleSpecification
-  /** The application state that `selectionState` and `selectionFeatureState` are paths in. @defaultValue a new state */
-  state?: State | undefined
-  /** The colours of the default layers. @defaultValue detected from the style's metadata or background */
-  theme?: Theme | undefined
-  /** Follows the datasets that the style's sources are made from. @defaultValue false */
-  live?: boolean | undefined
-  /** Applied to requests to servers other than the client's. */
-  transformRequest?: (url: string, resourceType?: string) => { url: string; headers?: Record<string, string> }
-}
-
-export interface GraticuleMapEvents {
-  /** A data source failed. Logged to the console unless the event's default is prevented. */
-  sourceerror: { readonly source: DataSource; readonly error: Error }
-  /** Another part of the map failed, such as its style. Logged to the console unless the event's default is prevented. */
-  error: { readonly error: Error }
-  /** What the legend says has changed. */
-  legendchange: null
-  /**
-   * A source of the style, or a data source, is no longer live: its dataset cannot be followed, is gone, or may not be read. It goes
-   * on showing what it has.
-   */
-  liveend: { readonly sourceId: string; readonly source?: DataSource; readonly error: Error }
-}
 
 /** The parts of MapLibre's error event that identify what failed. */
 type Failure = { error: unknown; sourceId?: string; layer?: { id: string } }
@@ -73,6 +55,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     const isNamed = typeof style === 'string' && isName(style)
     this.gl = new MapLibreMap({
       ...rest,
+      ...(rest.bounds && { fitBoundsOptions: { ...firstFitOptions(rest.bounds), ...rest.fitBoundsOptions } }),
       ...(!isNamed && { style: this.#addressOf(style) }),
       transformRequest: transformFor(client, transformRequest),
     } as MapOptions)
@@ -82,6 +65,8 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     this.#listen()
     if (isNamed) void this.#setNamedStyle(style)
     this.setLive(live)
+    const { bounds, fitBoundsOptions } = rest
+    if (bounds) approachLater(this.gl, bounds, () => this.fit(bounds, { ...fitBoundsOptions, animate: false }))
   }
 
   /** Resolves when the style is loaded; rejects if loading fails. */
@@ -116,11 +101,37 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     this.#stopFollowing = live ? this.#followStyle() : undefined
   }
 
+  /** Moves the map to an extent; to a point only as close as the base map has something to show. Options of MapLibre's `fitBounds`. */
+  fit(bounds: LngLatBoundsLike, options: FitBoundsOptions = {}): void {
+    this.gl.fitBounds(bounds, { ...this.fitOptions(bounds), ...options })
+  }
+
+  /** @internal */
+  fitOptions(bounds: LngLatBoundsLike): FitBoundsOptions {
+    return fitOptions(this.gl, bounds, (id) => this.#sources.has(id))
+  }
+
   /** Adds a legend of the data sources that are coloured or sized by values. Removed by `map.gl.removeControl`. */
   async legend(options: LegendOptions = {}): Promise<Legend> {
-    const { Legend: Control } = await import('./legend.ts')
+    const { Legend: Control } = await import('./controls/legend.ts')
     const control = new Control(this, options)
     this.gl.addControl(control, options.position ?? 'top-left')
+    return control
+  }
+
+  /** Adds a search box for places. Removed by `map.gl.removeControl`. */
+  async search(options: PlaceSearchOptions = {}): Promise<PlaceSearch> {
+    const { PlaceSearch: Control } = await import('./controls/place-search.ts')
+    const control = new Control(this, options)
+    this.gl.addControl(control, options.position ?? 'top-left')
+    return control
+  }
+
+  /** Adds a slider over the time of a data source. Removed by `map.gl.removeControl`. */
+  async time(options: TimeControlOptions): Promise<TimeControl> {
+    const { TimeControl: Control } = await import('./controls/time-control.ts')
+    const control = new Control(this, options)
+    this.gl.addControl(control, options.position ?? 'bottom-left')
     return control
   }
 
@@ -214,7 +225,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
         follower.end()
       }
     }
-    const load = import('./follow-style.ts').then(
+    const load = import('./live/follow-style.ts').then(
       ({ followStyle }) =>
         () =>
           begin(followStyle(map)),
@@ -266,7 +277,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
 
   #sourceOf({ error, sourceId, layer }: Failure): DataSource | undefined {
     const id = sourceId ?? namedSource(error)
-    if (id !== undefined) return this.#sources.get(id)
+    if (id !== undefined) return this.#sources.get(id) ?? this.#sources.get(id.replace(/-cells$/, ''))
     return layer && [...this.#sources.values()].find(({ layerIds }) => layerIds.includes(layer.id))
   }
 }
@@ -278,19 +289,4 @@ const namedSource = (error: unknown): string | undefined =>
 function errorOf(cause: unknown, prefix = ''): Error {
   const message = cause instanceof Error ? cause.message : String(cause)
   return new Error(`${prefix}${withoutKeys(message)}`, { cause })
-}
-
-function checkMapOptions({ client, style, state, theme, live }: GraticuleMapOptions): void {
-  const refuse = (name: string, allowed: string) => new TypeError(`GraticuleMap: ${name} must be ${allowed}.`)
-  if (typeof client?.url !== 'string' || typeof client.transformRequest !== 'function')
-    throw refuse('client', 'a client made by createClient of @graticule/client')
-  if (!style || (typeof style !== 'string' && typeof style !== 'object'))
-    throw refuse('style', 'the id of a style, the address of a style or a style itself')
-  if (
-    state &&
-    (typeof state.get !== 'function' || typeof state.set !== 'function' || typeof state.subscribe !== 'function')
-  )
-    throw refuse('state', 'made by createState, stateOfStore or stateOfObject')
-  if (theme !== undefined && theme !== 'light' && theme !== 'dark') throw refuse('theme', '"light" or "dark"')
-  if (live !== undefined && typeof live !== 'boolean') throw refuse('live', 'true or false')
 }

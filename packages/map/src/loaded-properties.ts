@@ -1,10 +1,10 @@
 /** Looks up the properties of features by their id as text: those that the browser has already loaded, and others. */
 
 import type { FilterSpecification, Map as MapLibreMap } from 'maplibre-gl'
-import type { DataSource } from './data-source.ts'
-import type { FeatureCollection } from './geojson.ts'
+import type { GeoJsonCollection } from './geojson.ts'
 import type { FeatureId, Properties } from './selection.ts'
-import { holdsFeatures, queryFeatures, type SourceData } from './source-data.ts'
+import type { DataSource } from './source/data-source.ts'
+import { holdsFeatures, type SourceData } from './source/source-data.ts'
 
 type Identified = { id?: string | number | undefined; properties: Properties | null }
 
@@ -12,7 +12,7 @@ type Identified = { id?: string | number | undefined; properties: Properties | n
 export function loadedProperties(
   { id, map, options: { featureId }, sourceLayer }: DataSource,
   data: SourceData,
-  held: FeatureCollection,
+  held: GeoJsonCollection,
   ids: readonly FeatureId[],
 ): ReadonlyMap<string, Properties> {
   if (holdsFeatures(data)) return propertiesInCollection(held, ids, featureId)
@@ -28,13 +28,14 @@ export async function fetchedProperties(
   if (!('datasetId' in data) || data.datasetId === undefined) return new Map()
   // The primary key of tables that uploads make is `id`.
   const filter = { [featureId ?? 'id']: { $in: ids } }
+  const { queryFeatures } = await import('./source/query-features.ts')
   const answer = await queryFeatures(map.client, data.datasetId, { filter, limit: ids.length }, { apiKey })
   return propertiesInCollection(answer, ids, featureId)
 }
 
 /** Searches a collection, which also has the points that are clustered on the map. */
 function propertiesInCollection(
-  { features }: FeatureCollection,
+  { features }: GeoJsonCollection,
   ids: readonly FeatureId[],
   featureId: string | undefined,
 ): Map<string, Properties> {

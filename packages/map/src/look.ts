@@ -1,7 +1,8 @@
 /**
- * How features look by their values: the options `colorBy`, `sizeBy` and `heat` of a data source. What they need to know of the
+ * How features look by their values: the options `colorBy`, `sizeBy`, `heat`, `hexagons` and `grid` of a data source. What they need to know of the
  * values, and the layers made of it, are in `recipe/` and loaded when a source has such an option.
  */
+import type { LayerSpecification, Map as MapLibreMap, StyleSpecification } from 'maplibre-gl'
 import type { SourceLayer } from './default-layers.ts'
 import type { BreakMethod } from './recipe/breaks.ts'
 import type { RecipeLegend } from './recipe/legend-items.ts'
@@ -38,6 +39,21 @@ export interface Heat {
   /** How far a point reaches at zoom 10, in pixels. @defaultValue 24 */
   radius?: number
   palette?: RampName
+  /** Shown below this zoom only; from there on the features themselves are. @defaultValue at all zooms */
+  below?: number
+}
+
+export interface Cells {
+  /** Shown below this zoom only; from there on the features themselves are. @defaultValue at all zooms */
+  below?: number
+  /** What cells are coloured by: `count`, or `sum`, `avg`, `min` or `max` of an attribute, such as `avg(population)`. @defaultValue `count` */
+  value?: string
+  /** The resolution of H3, from 0 to 15, or the level of the grid. @defaultValue by the zoom */
+  size?: number
+  /** How many classes, from 2 to 10. @defaultValue 5 */
+  classes?: number
+  palette?: RampName
+  reverse?: boolean
 }
 
 export interface LookOptions {
@@ -47,6 +63,10 @@ export interface LookOptions {
   sizeBy?: string | SizeBy | undefined
   /** Shows the density of points. */
   heat?: boolean | Heat | undefined
+  /** Shows how many rows of a dataset, or which values, lie in hexagons. */
+  hexagons?: boolean | Cells | undefined
+  /** The same in squares. */
+  grid?: boolean | Cells | undefined
 }
 
 /** Layers and legend of a source, for the theme of the style that comes. */
@@ -55,5 +75,39 @@ export interface Look {
   legend(theme: Theme, locale?: string): RecipeLegend
 }
 
-export const hasLook = ({ colorBy, sizeBy, heat }: LookOptions): boolean =>
-  colorBy !== undefined || sizeBy !== undefined || (heat !== undefined && heat !== false)
+/** What is shown far out in place of the features. */
+export interface FarLook {
+  /** Of heat and cells without end: undefined. */
+  readonly below: number | undefined
+  layers(theme: Theme): SourceLayer[]
+  legend(theme: Theme, locale: string | undefined, zoom: number): RecipeLegend
+  /** Cells come from a source of their own. */
+  readonly cells?: CellSource
+}
+
+export interface CellSource {
+  readonly id: string
+  /** The TileJSON of the cells, with the filter and the time of the data source. */
+  address(): string
+  /** Called when the map is at rest; true if the colours have changed. */
+  learn(gl: MapLibreMap): boolean
+}
+
+export interface Looks {
+  readonly name: string
+  readonly far?: FarLook
+  readonly near?: Look
+}
+
+/** The looks of a data source on its map. */
+export interface DrawnLook {
+  layers(theme: Theme, style: StyleSpecification): LayerSpecification[]
+  legend(theme: Theme, locale?: string): RecipeLegend
+  /** After another filter, time or change of the data. */
+  reload(): void
+  /** Takes away what it added to the map, besides the layers of the data source. */
+  end(): void
+}
+
+export const hasLook = ({ colorBy, sizeBy, heat, hexagons, grid }: LookOptions): boolean =>
+  colorBy !== undefined || sizeBy !== undefined || Boolean(heat || hexagons || grid)

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 /** The part of `@graticule/client` that maps use, and the rules for which URLs get credentials. */
-import type { AttributeStatistics, ChangeStream, Dataset } from '@graticule/client'
-import type { FilterParams } from './source-filter.ts'
+import type { AttributeStatistics, ChangeStream, Dataset, Place } from '@graticule/client'
+import type { FilterParams } from './source/source-filter.ts'
 
-type AddressParams = FilterParams & { apiKey?: string; limit?: number }
+type AddressParams = FilterParams & { apiKey?: string; limit?: number; aggregate?: string; value?: string[] }
 type ListParams = { filter?: Record<string, unknown>; limit?: number; apiKey?: string }
 
 export interface MapClient {
@@ -19,22 +19,31 @@ export interface MapClient {
       params: FilterParams & { 'tile-version'?: string; apiKey?: string | undefined; signal?: AbortSignal },
     ): Promise<DescribedTiles>
   }
+  readonly places: {
+    search(
+      text: string,
+      params: { limit: number; near?: readonly [number, number]; signal: AbortSignal },
+    ): Promise<{ readonly places: readonly FoundPlace[]; readonly attribution: string }>
+  }
   readonly datasets: {
     list(params: ListParams): Promise<readonly { id: string; name: string }[]>
     get(id: string, params: { apiKey?: string }): Promise<Pick<Dataset, 'id' | 'name' | 'attributes'>>
     statistics(
       id: string,
       attribute: string,
-      params: { quantiles: number; apiKey?: string },
+      params: { quantiles?: number; bins?: number; apiKey?: string },
     ): Promise<AttributeStatistics>
     changeStream(id: string, params: { apiKey?: string | undefined }): ChangeStream
     query(
       id: string,
-      query: { where?: Readonly<Record<string, unknown>>; limit?: number },
+      query: { where?: Readonly<Record<string, unknown>>; time?: string; limit?: number },
       params: { format: 'geojson'; apiKey?: string; signal?: AbortSignal },
     ): Promise<unknown>
   }
 }
+
+/** A place that a search found. */
+export type FoundPlace = Readonly<Place>
 
 /** The parts of TileJSON that maps read. */
 export interface DescribedTiles {

@@ -1,5 +1,5 @@
 /** The pointer over a map: hit-tests features and notifies every data source, so that all act on the same feature. */
-import type { GeoJSONSource, LngLat, MapGeoJSONFeature, Map as MapLibreMap, MapMouseEvent, Point } from 'maplibre-gl'
+import type { LngLat, MapGeoJSONFeature, Map as MapLibreMap, MapMouseEvent, Point } from 'maplibre-gl'
 
 export interface PointedSource {
   readonly id: string
@@ -51,11 +51,4 @@ function featureAt(gl: MapLibreMap, { x, y }: Point, sources: readonly PointedSo
     [x + tolerance, y + tolerance],
   ]
   return gl.queryRenderedFeatures([x, y], { layers })[0] ?? gl.queryRenderedFeatures(around, { layers })[0]
-}
-
-/** Zooms in until a clicked cluster splits. */
-export async function breakUp(gl: MapLibreMap, { source, properties, geometry }: MapGeoJSONFeature): Promise<void> {
-  if (geometry.type !== 'Point' || typeof properties.cluster_id !== 'number') return
-  const zoom = await gl.getSource<GeoJSONSource>(source)?.getClusterExpansionZoom(properties.cluster_id)
-  if (zoom !== undefined) gl.easeTo({ center: geometry.coordinates as [number, number], zoom })
 }

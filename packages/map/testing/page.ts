@@ -56,8 +56,8 @@ function watchedClient(url: string, key: string): graticule.MapClient {
       queries--
     }
   }
-  const { maps, tiles, transformRequest, datasets, styles } = client
-  return { url: client.url, maps, tiles, styles, transformRequest, datasets: { ...datasets, query } }
+  const { maps, tiles, transformRequest, datasets, styles, places } = client
+  return { url: client.url, maps, tiles, styles, places, transformRequest, datasets: { ...datasets, query } }
 }
 
 /** A map of the whole page, kept with its state. Its errors are collected. */

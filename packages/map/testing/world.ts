@@ -21,6 +21,9 @@ export async function startWorld() {
       (7, 'p7', '${markup.replaceAll("'", "''")}', ST_GeomFromText('LINESTRING(-30 -30, 30 -30)', 4326));
     CREATE TABLE others (id int PRIMARY KEY, name text, geom geometry(Point, 4326));
     INSERT INTO others SELECT n, 'Other ' || n, ST_SetSRID(ST_Point((n - 2) * 20, -15), 4326) FROM generate_series(1, 3) n;
+    CREATE TABLE sightings (id int PRIMARY KEY, seen timestamptz, geom geometry(Point, 4326));
+    INSERT INTO sightings SELECT n, '2024-01-15T12:00:00Z'::timestamptz + n * interval '1 month',
+      ST_SetSRID(ST_Point(n * 10 + 1, 5), 4326) FROM generate_series(0, 5) n;
     GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${schema}; RESET search_path`)
   const dataset = async (source: string) => {
     const { body } = await app.call('POST', '/api/v1/datasets', {
@@ -31,6 +34,7 @@ export async function startWorld() {
   }
   const places = await dataset('places')
   const others = await dataset('others')
+  const sightings = await dataset('sightings')
   const { body: styles } = await app.call('GET', '/api/v1/styles?sort=name', { key: tenant.developer })
   const styleOf = (base: string): string =>
     styles.find((style: { metadata: { base: string } }) => style.metadata.base === base)?.id
@@ -43,6 +47,7 @@ export async function startWorld() {
     key: tenant.public,
     places,
     others,
+    sightings,
     light: styleOf('light'),
     dark: styleOf('dark'),
     close: () => app.close(),

@@ -25,10 +25,11 @@ export class UploadError extends ApiError {
 }
 
 const unprocessable = 422
+const notModified = 304
 const root = '/api/v1/uploads'
-/** Long polling: how long the server holds a status request. Shorter if the caller shows the progress. */
-const waitSeconds = { silent: 25, shown: 1 }
-/** A response that comes sooner was not held, perhaps because a proxy removed the header. */
+/** Long polling: how long the server holds a request. */
+const waitSeconds = 25
+/** A response without news that comes sooner was not held, perhaps because a proxy removed the header. */
 const heldMs = 500
 
 /** Uploads files, which become datasets and maps. `isOwnFetch`: the caller passed a fetch, so no other transport is used. */
@@ -59,20 +60,46 @@ export function uploadsGroup(send: Send, isOwnFetch: boolean) {
         { ...params, dryRun: true } as Params<{ dryRun: boolean }>,
         bodyOf(formOf(file, options), undefined, isOwnFetch),
       ),
+    /**
+     * The record as soon as it differs from the one with this ETag; null if nothing has changed for `seconds`. Without an ETag
+     * at once. `onResponse` gets the ETag of the next request.
+     */
+    async changed(
+      id: string,
+      { etag, seconds = waitSeconds, ...params }: Params<{ etag?: string | undefined; seconds?: number }> = {},
+    ): Promise<Upload | null> {
+      const headers = { prefer: `wait=${seconds}`, ...(etag !== undefined && { 'if-none-match': etag }) }
+      const options = etag === undefined ? {} : { headers, waitMs: seconds * 1_000 }
+      return await send<Upload>('GET', path`/api/v1/uploads/${id}`, params, options).catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === notModified) return null
+        throw error
+      })
+    },
     /** Resolves when the upload is completed; rejects with an UploadError if it failed or was cancelled. */
     async wait(
       id: string,
       { onProgress, ...params }: Params<{ onProgress?: ((upload: Upload) => void) | undefined }> = {},
     ): Promise<Upload> {
-      const seconds = onProgress ? waitSeconds.shown : waitSeconds.silent
-      const options = { headers: { prefer: `wait=${seconds}` }, waitMs: seconds * 1_000 }
+      let etag: string | undefined
+      const onResponse = (response: Response): void => {
+        etag = response.headers.get('etag') ?? undefined
+        params.onResponse?.(response)
+      }
+      const options = { headers: { prefer: `wait=${waitSeconds}` }, waitMs: waitSeconds * 1_000 }
+      // Who shows no progress is not woken by it.
+      const untilStatus = () => send<Upload>('GET', path`/api/v1/uploads/${id}`, { ...params, onResponse }, options)
+      const untilProgress = async (show: (upload: Upload) => void) => {
+        const upload = await group.changed(id, { ...params, etag, onResponse })
+        if (upload) show(upload)
+        return upload
+      }
       for (let attempt = 0; ; attempt++) {
+        const before = etag
         const askedAt = performance.now()
-        const upload = await send<Upload>('GET', path`/api/v1/uploads/${id}`, params, options)
-        onProgress?.(upload)
-        if (upload.status === 'completed') return upload
-        if (upload.status === 'failed' || upload.status === 'cancelled') throw new UploadError(upload)
-        if (performance.now() - askedAt < heldMs) await sleep(delayMs(attempt, undefined) ?? 0, params.signal)
+        const upload = await (onProgress ? untilProgress(onProgress) : untilStatus())
+        if (upload && hasEnded(upload)) return upload
+        const isNews = etag !== before || performance.now() - askedAt >= heldMs
+        if (!isNews) await sleep(delayMs(attempt, undefined) ?? 0, params.signal)
       }
     },
   }
@@ -82,6 +109,12 @@ export function uploadsGroup(send: Send, isOwnFetch: boolean) {
     create: ({ file, ...options }: UploadOptions & { file: UploadFile }, params?: Params) =>
       group.upload(file, options, params),
   }
+}
+
+/** Whether it is completed; throws if it ended otherwise. */
+function hasEnded(upload: Upload): boolean {
+  if (upload.status === 'failed' || upload.status === 'cancelled') throw new UploadError(upload)
+  return upload.status === 'completed'
 }
 
 function formOf(file: UploadFile, { fileName, ...fields }: UploadOptions): Form {

@@ -3,6 +3,7 @@
  * React bindings: components for the map and its data sources, and a hook for the application state. Without JSX, so that
  * Node can run the sources directly.
  */
+import type { IControl } from 'maplibre-gl'
 import {
   type CSSProperties,
   createContext,
@@ -17,12 +18,16 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
-import { DataSource as MapDataSource } from '../data-source.ts'
-import { type GraticuleMapEvents, type GraticuleMapOptions, GraticuleMap as MapObject } from '../graticule-map.ts'
-import type { LegendOptions } from '../legend.ts'
-import type { PopupFunction } from '../popups.ts'
-import type { DataSourceEvents } from '../source-events.ts'
-import type { DataSourceOptions } from '../source-options.ts'
+import type { LegendOptions } from '../controls/legend.ts'
+import type { PlaceSearchOptions } from '../controls/place-search.ts'
+import type { TimeControlOptions } from '../controls/time-control.ts'
+import { GraticuleMap as MapObject } from '../graticule-map.ts'
+import type { GraticuleMapEvents } from '../map-events.ts'
+import type { GraticuleMapOptions } from '../map-options.ts'
+import type { PopupFunction } from '../popups/popups.ts'
+import { DataSource as MapDataSource } from '../source/data-source.ts'
+import type { DataSourceEvents } from '../source/source-events.ts'
+import type { DataSourceOptions } from '../source/source-options.ts'
 import type { State } from '../state.ts'
 
 const MapContext = createContext<MapObject | null>(null)
@@ -121,7 +126,7 @@ const pointerEvents = [
 ] as const
 
 /** What changes a source in place; everything else in the props recreates it, except callbacks. */
-const inPlace = ['src', 'layers', 'filter', 'visible', 'opacity'] as const
+const inPlace = ['src', 'layers', 'filter', 'time', 'visible', 'opacity'] as const
 
 /** Options that may be functions, of which the latest is called. */
 const contents = ['selectionPopup', 'popup', 'tooltip'] as const
@@ -147,10 +152,11 @@ export function DataSource(props: DataSourceProps): null {
       made.remove()
     }
   }, [map, key, latest])
-  const { src, layers, filter, visible = true, opacity = 1 } = props
+  const { src, layers, filter, time, visible = true, opacity = 1 } = props
   useChanged(source, src, (made) => made.setSrc(src))
   useChanged(source, layers, (made) => made.setLayers(layers))
   useChanged(source, JSON.stringify(filter), (made) => made.setFilter(filter ?? null))
+  useChanged(source, time, (made) => made.setTime(time ?? null))
   useChanged(source, visible, (made) => made.setVisible(visible))
   useChanged(source, opacity, (made) => made.setOpacity(opacity))
   return null
@@ -171,15 +177,35 @@ function sourceOptions(latest: RefObject<DataSourceProps>): Omit<DataSourceOptio
   return options
 }
 
-/** A legend of the surrounding map's data sources. */
-export function Legend({ position, locale }: LegendOptions): null {
+/** A control of the surrounding map, made anew when its options change; functions among them may change. */
+function useControl<Options extends object>(
+  options: Options,
+  add: (map: MapObject, options: Options) => Promise<IControl>,
+): null {
   const map = useMap()
+  const latest = useLatest(options)
+  const key = JSON.stringify(options)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all options but functions
   useEffect(() => {
-    const added = map.legend({ ...(position && { position }), ...(locale && { locale }) })
+    const added = add(map, latest.current)
     return () => void added.then((control) => map.gl.hasControl(control) && map.gl.removeControl(control))
-  }, [map, position, locale])
+  }, [map, key, latest])
   return null
 }
+
+/** A legend of the surrounding map's data sources. */
+export const Legend = (options: LegendOptions): null => useControl(options, (map, given) => map.legend(given))
+
+/** A search box for places on the surrounding map. */
+export function PlaceSearch(options: PlaceSearchOptions): null {
+  const latest = useLatest(options)
+  return useControl(options, (map, given) =>
+    map.search({ ...given, onChoose: (place) => latest.current.onChoose?.(place) }),
+  )
+}
+
+/** A slider over the time of data sources of the surrounding map. */
+export const TimeControl = (options: TimeControlOptions): null => useControl(options, (map, given) => map.time(given))
 
 /** The map that surrounds the component. */
 export function useMap(): MapObject {

@@ -1,6 +1,6 @@
 /** What the look of a data source needs to know: from the server of a dataset, or from the features themselves. */
 import type { AttributeStatistics, Dataset } from '@graticule/client'
-import type { FeatureCollection } from '../geojson.ts'
+import type { GeoJsonCollection } from '../geojson.ts'
 import type { MapClient } from '../map-client.ts'
 import { geometryOf } from './defaults.ts'
 import type { LayerGeometryKind } from './recipe.ts'
@@ -25,13 +25,13 @@ export async function dataOfServer(client: MapClient, tilesId: string, apiKey: s
   }
 }
 
-export const dataOfFeatures = (name: string, { features }: FeatureCollection): LookData => ({
+export const dataOfFeatures = (name: string, { features }: GeoJsonCollection): LookData => ({
   name,
   geometry: kindOf(features),
   statistics: async (attribute) => statisticsOf(attribute, features),
 })
 
-function kindOf(features: FeatureCollection['features']): LayerGeometryKind {
+function kindOf(features: GeoJsonCollection['features']): LayerGeometryKind {
   const kinds = new Set(features.map(({ geometry }) => kindOfType(geometry?.type ?? '')))
   const [only, another] = kinds
   return another === undefined && only !== undefined ? only : 'mixed'
@@ -45,7 +45,7 @@ function kindOfType(type: string): LayerGeometryKind {
 
 const maxFrequent = 20
 
-function statisticsOf(attribute: string, features: FeatureCollection['features']): AttributeStatistics {
+function statisticsOf(attribute: string, features: GeoJsonCollection['features']): AttributeStatistics {
   const values = features.map(({ properties }) => properties?.[attribute] as unknown)
   const given = values.filter((value) => value !== null && value !== undefined)
   if (given.length === 0) throw new Error(`No feature has a property "${attribute}".`)

@@ -75,6 +75,14 @@ export interface LayerCondition {
   value: string
 }
 
+/** What a click on a feature tells. */
+export interface PopupFields {
+  /** The attribute whose value is the heading; null: the name of the layer. */
+  title: string | null
+  /** In order. */
+  fields: string[]
+}
+
 export interface LayerRecipe {
   id: string
   /** The dataset, for statistics. */
@@ -93,6 +101,8 @@ export interface LayerRecipe {
   label: { attribute: string; size: number } | null
   zoom: [from: number, to: number]
   conditions: LayerCondition[]
+  /** Null: no popup. Absent in recipes that were made before it could be chosen. */
+  popup?: PopupFields | null
   /** Custom legend texts by item key; `title` is the heading. */
   texts: Record<string, string>
 }

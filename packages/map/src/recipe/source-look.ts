@@ -1,10 +1,11 @@
-/** Makes the look of a data source: a recipe from the statistics of its attributes, and from that its layers and legend. */
+/** Makes the looks of a data source, far out and close in: a recipe from the statistics of its attributes, and from that its layers and legend. */
 import type { AttributeStatistics } from '@graticule/client'
 import type { LayerSpecification } from 'maplibre-gl'
 import { ifSelected, type SourceLayer, selectedColour } from '../default-layers.ts'
-import type { ColorBy, Heat, Look, LookOptions, SizeBy } from '../look.ts'
+import type { Cells, ColorBy, FarLook, Heat, Look, LookOptions, Looks, SizeBy } from '../look.ts'
 import type { Theme } from '../theme.ts'
 import { isMethodPossible, maxClasses, minClasses, tidyBreaks } from './breaks.ts'
+import { type CellOptions, cellsLook } from './cells-look.ts'
 import { colouredCategories } from './classes.ts'
 import { compileShapes } from './compile.ts'
 import {
@@ -31,9 +32,31 @@ export async function makeLook(
   title: string | undefined,
   options: LookOptions,
   data: LookData,
-): Promise<Look> {
-  const { colorBy, sizeBy, heat } = options
-  if (heat) return heatLook(id, title ?? data.name, heat === true ? {} : heat, data)
+  address: CellOptions['address'],
+): Promise<Looks> {
+  const name = title ?? data.name
+  const { heat, hexagons, grid } = options
+  const far = heat
+    ? await heatLook(id, name, heat === true ? {} : heat, data)
+    : cellsOf(hexagons, grid, (shape, cells) => cellsLook({ id, title: name, shape, cells, address }))
+  const near =
+    options.colorBy === undefined && options.sizeBy === undefined ? undefined : await nearLook(id, name, options, data)
+  return { name, ...(far && { far }), ...(near && { near }) }
+}
+
+function cellsOf(
+  hexagons: LookOptions['hexagons'],
+  grid: LookOptions['grid'],
+  make: (shape: 'hexagons' | 'grid', cells: Cells) => FarLook,
+): FarLook | undefined {
+  const wanted = hexagons || grid
+  if (!wanted) return undefined
+  return make(hexagons ? 'hexagons' : 'grid', wanted === true ? {} : wanted)
+}
+
+/** Features by the values of their attributes. */
+async function nearLook(id: string, name: string, options: LookOptions, data: LookData): Promise<Look> {
+  const { colorBy, sizeBy } = options
   const colour = typeof colorBy === 'string' ? { attribute: colorBy } : colorBy
   const size = typeof sizeBy === 'string' ? { attribute: sizeBy } : sizeBy
   const [colours, sizes] = await Promise.all([
@@ -41,7 +64,7 @@ export async function makeLook(
     size && data.statistics(size.attribute),
   ])
   const recipeOf = (theme: Theme): LayerRecipe => {
-    const dataset = { id: '', name: title ?? data.name, attributes: [] }
+    const dataset = { id: '', name, attributes: [] }
     const recipe = { ...defaultRecipe({ id, dataset, tilesId: id, index: 0, theme }), geometry: data.geometry }
     return {
       ...recipe,
@@ -124,7 +147,8 @@ function sourceLayerOf(layer: LayerSpecification, theme: Theme): SourceLayer {
 /** A thinned row stands for as many as `svc_count` says. */
 const countOf = ['to-number', ['get', 'svc_count'], 1]
 
-async function heatLook(id: string, title: string, { weight, radius = 24, palette = 'YlOrRd' }: Heat, data: LookData) {
+async function heatLook(id: string, title: string, options: Heat, data: LookData): Promise<FarLook> {
+  const { weight, radius = 24, palette = 'YlOrRd', below } = options
   const most = weight === undefined ? 1 : distributionOf(await data.statistics(weight)).max
   if (!(most > 0)) throw new Error(`heat: "${weight}" has no values above zero.`)
   const own = weight === undefined ? 1 : ['/', ['max', 0, ['to-number', ['get', weight], 0]], most]
@@ -144,6 +168,7 @@ async function heatLook(id: string, title: string, { weight, radius = 24, palett
     },
   })
   return {
+    below,
     layers: (theme: Theme) => [layer(theme) as unknown as SourceLayer],
     legend(theme: Theme): RecipeLegend {
       const all = coloursOf(theme)

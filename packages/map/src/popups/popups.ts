@@ -1,11 +1,11 @@
 /// <reference lib="dom" />
 /** Popups of clicked features. Texts and elements cannot inject markup; only `html` is parsed as HTML. */
 import type { Feature } from '@graticule/client'
-import { LngLat, type Map as MapLibreMap, Popup, type PopupOptions } from 'maplibre-gl'
-import type { DataSource } from './data-source.ts'
-import type { GraticuleMap } from './graticule-map.ts'
-import { nearestName } from './nearest-name.ts'
-import type { FeatureId } from './selection.ts'
+import type { LngLat, Map as MapLibreMap, Popup, PopupOptions } from 'maplibre-gl'
+import type { GraticuleMap } from '../graticule-map.ts'
+import { nearestName } from '../nearest-name.ts'
+import type { FeatureId } from '../selection.ts'
+import type { DataSource } from '../source/data-source.ts'
 
 export type ClickedFeature = Feature & { id?: FeatureId }
 
@@ -23,12 +23,15 @@ export type PopupContent = string | Node | PopupDescription | null | undefined
 export type PopupDescription = PopupOptions & { text?: string; element?: Node; html?: string }
 export type PopupFunction = (context: PopupContext) => PopupContent | Promise<PopupContent>
 
+/** The built-in popup `properties`. */
+const allProperties: PopupFunction = async (context) => (await import('./popup-content.ts')).propertyTable(context)
+
 /** The offset in pixels, so that the tip does not cover the point. */
 const pointOffset = 6
 
 export class Popups {
   readonly #gl: MapLibreMap
-  readonly #registered = new Map<string, PopupFunction>([['properties', propertyTable]])
+  readonly #registered = new Map<string, PopupFunction>([['properties', allProperties]])
   #open: { popup: Popup; source: DataSource } | undefined
   #turn = 0
 
@@ -47,10 +50,11 @@ export class Popups {
     this.close()
     const turn = this.#turn
     const content = await show({ ...context, close: () => turn === this.#turn && this.close() })
+    const { fillPopup, popupPosition } = await import('./popup-content.ts')
     // A later click has opened another popup, or there is no content.
     if (turn !== this.#turn || content === null || content === undefined) return
     const offset = context.feature.geometry.type === 'Point' ? pointOffset : 0
-    const opened = fillPopup(content, { offset }).setLngLat(placeOf(context))
+    const opened = fillPopup(content, { offset }).setLngLat(popupPosition(context))
     this.#open = { popup: opened.addTo(this.#gl), source: context.source }
   }
 
@@ -70,47 +74,6 @@ export class Popups {
     const hint = nearest ? ` Did you mean "${nearest}"?` : ''
     throw new Error(`selectionPopup: no popup "${id}" is registered.${hint} Registered: ${names.join(', ')}.`)
   }
-}
-
-/** A popup with the content. What a description says comes before `options`. */
-export function fillPopup(content: NonNullable<PopupContent>, options: PopupOptions): Popup {
-  const { text, element, html, ...own } = descriptionOf(content)
-  const popup = new Popup({ ...options, ...own })
-  if (element) return popup.setDOMContent(element)
-  return text === undefined ? popup.setHTML(html ?? '') : popup.setText(text)
-}
-
-function descriptionOf(content: string | Node | PopupDescription): PopupDescription {
-  if (typeof content === 'string') return { text: content }
-  if (content instanceof Node) return { element: content }
-  if (content.text === undefined && content.html === undefined && !content.element)
-    throw new TypeError(
-      'selectionPopup: the function must return a text, an element, null, or an object with one of text, element and html.',
-    )
-  return content
-}
-
-/** The popup of a point is at the point, others at the position of the click. */
-function placeOf({ feature: { geometry }, lngLat }: Pick<PopupContext, 'feature' | 'lngLat'>): LngLat {
-  if (geometry.type !== 'Point') return lngLat
-  const [longitude = 0, latitude = 0] = geometry.coordinates
-  // On the world copy that was clicked.
-  return new LngLat(longitude + Math.round((lngLat.lng - longitude) / 360) * 360, latitude)
-}
-
-/** The built-in popup `properties`: a table of the feature's properties. */
-function propertyTable({ feature }: PopupContext): Node {
-  const table = document.createElement('table')
-  for (const [name, value] of Object.entries(feature.properties)) {
-    const row = table.insertRow()
-    const heading = document.createElement('th')
-    heading.style.textAlign = 'left'
-    heading.textContent = name
-    row.append(heading)
-    row.insertCell().textContent =
-      value !== null && typeof value === 'object' ? JSON.stringify(value) : String(value ?? '')
-  }
-  return table
 }
 
 /** A template tag that escapes values: html`<b>${name}</b>`. */

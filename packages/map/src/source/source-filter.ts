@@ -7,14 +7,26 @@
  */
 export type SourceFilter = string | Readonly<Record<string, unknown>>
 
-export type FilterParams = { readonly filter?: string; readonly 'filter-lang'?: string }
+export type FilterParams = { readonly filter?: string; readonly 'filter-lang'?: string; readonly time?: string }
 
-export function filterParams(filter: SourceFilter | null | undefined): FilterParams {
+function filterParams(filter: SourceFilter | null | undefined): FilterParams {
   if (filter === null || filter === undefined) return {}
   if (typeof filter === 'string') return { filter, 'filter-lang': 'cql2-text' }
   const text = JSON.stringify(filter)
   return isOperation(filter) ? { filter: text, 'filter-lang': 'cql2-json' } : { filter: text }
 }
+
+/** Which rows a data source shows: its filter and its time. */
+export const rowParams = ({
+  filter,
+  time,
+}: {
+  filter?: SourceFilter | undefined
+  time?: string | undefined
+}): FilterParams => ({
+  ...filterParams(filter),
+  ...(time !== undefined && { time }),
+})
 
 /** An attribute may be called `op`, but none has a list of `args` beside it. */
 export const isCql2 = (filter: SourceFilter): filter is string | Cql2 =>
@@ -26,12 +38,12 @@ const isOperation = (filter: object): filter is Cql2 =>
   'op' in filter && typeof filter.op === 'string' && 'args' in filter && Array.isArray(filter.args)
 
 /** Sets parameters of an address in place of those that it has; braces of templates stay. */
-export function withParams(address: string, params: FilterParams): string {
+export function withParams(address: string, params: Readonly<Record<string, string>>): string {
   const [base = '', ...query] = address.split('?')
   const own = query
     .join('?')
     .split('&')
-    .filter((part) => part !== '' && !/^filter(-lang)?=/.test(part))
+    .filter((part) => part !== '' && !/^(filter(-lang)?|time|aggregate|value)=/.test(part))
   const added = Object.entries(params).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   const all = [...own, ...added]
   return all.length === 0 ? base : `${base}?${all.join('&')}`

@@ -1,0 +1,35 @@
+/** The options of a map, and their validation. */
+import type { MapOptions, StyleSpecification } from 'maplibre-gl'
+import type { MapClient } from './map-client.ts'
+import type { State } from './state.ts'
+import type { Theme } from './theme.ts'
+
+export interface GraticuleMapOptions extends Omit<MapOptions, 'style' | 'transformRequest'> {
+  /** Made by `createClient` of `@graticule/client`. */
+  client: MapClient
+  /** The id or name of a style on the server, the URL of a style, or a style object. */
+  style: string | StyleSpecification
+  /** The application state that `selectionState` and `selectionFeatureState` are paths in. @defaultValue a new state */
+  state?: State | undefined
+  /** The colours of the default layers. @defaultValue detected from the style's metadata or background */
+  theme?: Theme | undefined
+  /** Follows the datasets that the style's sources are made from. @defaultValue false */
+  live?: boolean | undefined
+  /** Applied to requests to servers other than the client's. */
+  transformRequest?: (url: string, resourceType?: string) => { url: string; headers?: Record<string, string> }
+}
+
+export function checkMapOptions({ client, style, state, theme, live }: GraticuleMapOptions): void {
+  const refuse = (name: string, allowed: string) => new TypeError(`GraticuleMap: ${name} must be ${allowed}.`)
+  if (typeof client?.url !== 'string' || typeof client.transformRequest !== 'function')
+    throw refuse('client', 'a client made by createClient of @graticule/client')
+  if (!style || (typeof style !== 'string' && typeof style !== 'object'))
+    throw refuse('style', 'the id of a style, the address of a style or a style itself')
+  if (
+    state &&
+    (typeof state.get !== 'function' || typeof state.set !== 'function' || typeof state.subscribe !== 'function')
+  )
+    throw refuse('state', 'made by createState, stateOfStore or stateOfObject')
+  if (theme !== undefined && theme !== 'light' && theme !== 'dark') throw refuse('theme', '"light" or "dark"')
+  if (live !== undefined && typeof live !== 'boolean') throw refuse('live', 'true or false')
+}
