@@ -1,12 +1,15 @@
-/** Media queries as hooks, for layouts that CSS alone cannot do. */
+/** Media queries as hooks. */
 import { useSyncExternalStore } from 'react'
 
-const phone = matchMedia('(max-width: 700px)')
-
-function subscribe(listener: () => void): () => void {
-  phone.addEventListener('change', listener)
-  return () => phone.removeEventListener('change', listener)
+function hookOf(query: string): () => boolean {
+  const list = matchMedia(query)
+  const subscribe = (listener: () => void) => {
+    list.addEventListener('change', listener)
+    return () => list.removeEventListener('change', listener)
+  }
+  return () => useSyncExternalStore(subscribe, () => list.matches)
 }
 
-/** Uses the same breakpoint as the style sheets. */
-export const useIsPhone = (): boolean => useSyncExternalStore(subscribe, () => phone.matches)
+export const useIsPhone = hookOf('(max-width: 700px)')
+/** Too narrow for a page beside a rail with labels. */
+export const useIsTablet = hookOf('(max-width: 1000px)')

@@ -47,16 +47,25 @@ async function newPage(): Promise<Page & { faults: string[] }> {
 
 const signInLink = (): string => /http\S+#token=\S+/.exec(server.output())?.[0] ?? ''
 
+/** Drops the file on the first page, whose map flies there. */
 async function upload(page: Page): Promise<string> {
-  await page.getByRole('link', { name: 'Data', exact: true }).click()
-  await page.getByRole('button', { name: 'Add data', exact: true }).click()
-  const buffer = Buffer.from(JSON.stringify(collection))
-  const dialog = page.getByRole('dialog')
-  await dialog
-    .locator('input[type=file]')
-    .setInputFiles({ name: 'swiss-towns.geojson', mimeType: 'application/json', buffer })
-  await dialog.getByRole('button', { name: /^Upload/ }).click()
-  await page.getByRole('region', { name: 'Uploads' }).getByRole('link', { name: 'View on map' }).click()
+  await page.evaluate((text) => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([text], 'swiss-towns.geojson'))
+    for (const type of ['dragenter', 'dragover', 'drop'])
+      document
+        .querySelector('main')
+        ?.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }))
+  }, JSON.stringify(collection))
+  const tray = page.getByRole('region', { name: 'Uploads' })
+  await tray.getByRole('heading', { name: 'Uploads' }).hover()
+  await page.getByRole('checkbox', { name: 'Show swiss-towns on the map', checked: true }).waitFor()
+  await page.getByRole('checkbox', { name: 'Show Cities of the world on the map', checked: false }).waitFor()
+  // The legend of what tells most of the towns, and the map at the towns.
+  await page.getByRole('group').filter({ hasText: 'swiss-towns' }).getByText('≥').waitFor()
+  assert.equal(await page.getByLabel('Colour by').inputValue(), '=population')
+  await page.getByText(/^Centre 8\.\d+° E/).waitFor()
+  await tray.getByRole('link', { name: 'View on map' }).click()
   await page.waitForURL(/\/data\/[\da-f-]{36}\/table/)
   return page.url().split('/').at(-2) ?? ''
 }
@@ -74,10 +83,9 @@ async function filter(page: Page): Promise<void> {
   assert.match(decodeURIComponent(page.url()), /where=.*population/)
 }
 
-/** Gives the id of the style. */
+/** Gives the id of the style, which begins with the look that the map had. */
 async function style(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'Style' }).click()
-  await page.getByLabel('Colour by').selectOption('population')
   await page.getByRole('list', { name: 'swiss-towns' }).getByRole('listitem').nth(2).waitFor()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.waitForURL(/\/maps\/[\da-f-]{36}\/look/)
@@ -97,7 +105,22 @@ async function makePublicKey(page: Page): Promise<string> {
   )
 }
 
-test('a newcomer starts it, uploads a file, sees it on the map, filters, styles and shows the map to others', async () => {
+/** Clicks where a town is until its popup tells of it: tiles come when they come. */
+async function clickTown(page: Page): Promise<void> {
+  const popup = page.locator('.maplibregl-popup')
+  const box = await page.locator('canvas.maplibregl-canvas').boundingBox()
+  assert.ok(box)
+  const limit = AbortSignal.timeout(100_000)
+  for (let step = 0; (await popup.count()) === 0; step++) {
+    limit.throwIfAborted()
+    // Along the upper row of towns, which the map shows from edge to edge.
+    await page.mouse.click(box.x + box.width * (0.3 + (step % 60) / 100), box.y + box.height * 0.5)
+    await page.evaluate('new Promise(requestAnimationFrame)')
+  }
+  await popup.getByText('population').waitFor()
+}
+
+test('a newcomer starts it, drops a file, sees it on the map at once, filters, styles and shows the map with legend and popups', async () => {
   const page = await newPage()
   await page.goto(signInLink())
   await page.getByRole('heading', { name: 'default' }).waitFor()
@@ -115,5 +138,7 @@ test('a newcomer starts it, uploads a file, sees it on the map, filters, styles 
   await guest.getByRole('heading', { name: 'swiss-towns' }).waitFor()
   await seen
   assert.equal(await guest.getByRole('navigation').count(), 0)
+  await guest.getByRole('list', { name: 'Legend' }).getByRole('listitem').nth(4).waitFor()
+  await clickTown(guest)
   assert.deepEqual([page.faults, guest.faults], [[], []])
 })

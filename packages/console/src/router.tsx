@@ -29,7 +29,7 @@ const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: 
 const home = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  validateSearch: ({ hide }: Record<string, unknown>): { hide?: string } => (typeof hide === 'string' ? { hide } : {}),
+  validateSearch: ({ show }: Record<string, unknown>): { show?: string } => (typeof show === 'string' ? { show } : {}),
   component: lazyRouteComponent(() => import('./pages/home/home-page.tsx'), 'HomePage'),
 })
 
@@ -72,7 +72,7 @@ const attributes = createRoute({
 const snippets = createRoute({
   getParentRoute: () => dataset,
   path: 'snippets',
-  component: lazyRouteComponent(() => import('./pages/dataset/snippets-tab.tsx'), 'SnippetsTab'),
+  component: lazyRouteComponent(() => import('./pages/dataset/snippets/snippets-tab.tsx'), 'SnippetsTab'),
 })
 const settings = createRoute({
   getParentRoute: () => dataset,
@@ -140,7 +140,7 @@ const keys = createRoute({
   getParentRoute: () => shell,
   path: 'access/keys',
   validateSearch: ({ editor }: Record<string, unknown>): { editor?: 'new' } => (editor === 'new' ? { editor } : {}),
-  component: lazyRouteComponent(() => import('./pages/access/keys-page.tsx'), 'KeysPage'),
+  component: lazyRouteComponent(() => import('./pages/access/keys/keys-page.tsx'), 'KeysPage'),
 })
 const users = createRoute({
   getParentRoute: () => shell,
@@ -149,12 +149,12 @@ const users = createRoute({
     ...(typeof q === 'string' && q !== '' && { q }),
     ...(typeof page === 'number' && page > 1 && { page: Math.floor(page) }),
   }),
-  component: lazyRouteComponent(() => import('./pages/access/users-page.tsx'), 'UsersPage'),
+  component: lazyRouteComponent(() => import('./pages/access/users/users-page.tsx'), 'UsersPage'),
 })
 const signUpRules = createRoute({
   getParentRoute: () => shell,
   path: 'access/signup',
-  component: lazyRouteComponent(() => import('./pages/access/sign-up-page.tsx'), 'SignUpRulesPage'),
+  component: lazyRouteComponent(() => import('./pages/access/users/sign-up-page.tsx'), 'SignUpRulesPage'),
 })
 const applications = createRoute({
   getParentRoute: () => shell,
@@ -230,6 +230,9 @@ const confirmAddress = createRoute({
   component: lazyRouteComponent(() => import('./pages/confirm/confirm-page.tsx'), 'ConfirmPage'),
 })
 
+/** Any other address, inside the frame. */
+const unknown = createRoute({ getParentRoute: () => shell, path: '$', component: NotFound })
+
 const routeTree = root.addChildren([
   shell.addChildren([
     home,
@@ -238,7 +241,7 @@ const routeTree = root.addChildren([
     ...[maps, mapStart, map, tileSource],
     ...[keys, users, signUpRules, applications],
     ...[agents, agentStart, agent],
-    ...[databases, contactPoints, outbox, activity, usage, configuration],
+    ...[databases, contactPoints, outbox, activity, usage, configuration, unknown],
   ]),
   share,
   resetPassword,

@@ -82,7 +82,7 @@ async function startServer(): Promise<Omit<Stage, 'open'>> {
 /** The log of a failed file shows it. */
 async function describePage(page: ConsolePage): Promise<string> {
   const shown = await page
-    .ariaSnapshot({ timeout: 10_000 })
+    .ariaSnapshot({ timeout: 60_000 })
     .catch(({ message }: Error) => `It cannot be read: ${message}`)
   return [`${page.url()} shows`, shown, ...page.faults].join('\n')
 }
@@ -190,7 +190,7 @@ export async function confirm(page: Page, action: string): Promise<void> {
 
 /** Looks again and again until what is found is right: for what no event tells. */
 export async function until<T>(look: () => Promise<T>, isRight: (found: T) => boolean): Promise<T> {
-  const limit = AbortSignal.timeout(100_000)
+  const limit = AbortSignal.timeout(250_000)
   for (;;) {
     const found = await look()
     if (isRight(found)) return found

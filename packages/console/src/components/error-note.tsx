@@ -6,7 +6,7 @@ import { Copyable } from './copyable.tsx'
 import { Icon } from './icon.tsx'
 import classes from './note.module.css'
 
-export interface Fault {
+export interface ErrorText {
   message: string
   code: string | undefined
   requestId: string | undefined
@@ -18,7 +18,7 @@ export interface Fault {
 const isMissingPart = (error: unknown): boolean =>
   error instanceof Error && /dynamically imported module|module script|preload CSS/i.test(error.message)
 
-export function faultOf(error: unknown): Fault {
+export function faultOf(error: unknown): ErrorText {
   if (!(error instanceof ApiError)) {
     const message = error instanceof Error ? error.message : String(error)
     return {

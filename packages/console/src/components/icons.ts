@@ -266,6 +266,7 @@ export const icons = {
     ['rect', { width: '7', height: '7', x: '14', y: '14', rx: '1' }],
     ['rect', { width: '7', height: '7', x: '3', y: '14', rx: '1' }],
   ],
+  fit: ['M8 3H5a2 2 0 0 0-2 2v3', 'M21 8V5a2 2 0 0 0-2-2h-3', 'M3 16v3a2 2 0 0 0 2 2h3', 'M16 21h3a2 2 0 0 0 2-2v-3'],
   resize: ['M15 3h6v6', 'm21 3-7 7', 'm3 21 7-7', 'M9 21H3v-6'],
 } satisfies Record<string, readonly Shape[]>
 

@@ -13,7 +13,17 @@ export function absoluteStyle(style: StyleSpecification): StyleSpecification {
   }
 }
 
-function absoluteSource(source: SourceSpecification): SourceSpecification {
+const baseMapUrl = '/tiles/basemap/index.json'
+
+/** The base map's TileJSON says who made it, which depends on the streets that are set; a stored style knows only the bundled world. */
+function unattributed(source: SourceSpecification): SourceSpecification {
+  if (!('url' in source) || source.url !== baseMapUrl || !('attribution' in source)) return source
+  const { attribution: _, ...rest } = source
+  return rest as SourceSpecification
+}
+
+function absoluteSource(stored: SourceSpecification): SourceSpecification {
+  const source = unattributed(stored)
   return {
     ...source,
     ...('url' in source && source.url && { url: absolute(source.url) }),

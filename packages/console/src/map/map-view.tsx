@@ -2,7 +2,7 @@
 import 'maplibre-gl/dist/maplibre-gl.css'
 import type { Client } from '@graticule/client'
 import type { GraticuleMap as MapObject } from '@graticule/map'
-import { GraticuleMap } from '@graticule/map/react'
+import { GraticuleMap, PlaceSearch } from '@graticule/map/react'
 import {
   AttributionControl,
   type CameraOptions,
@@ -16,11 +16,14 @@ import { ErrorNote } from '../components/error-note.tsx'
 import { useClient } from '../session/session.tsx'
 import { useTheme } from '../theme.ts'
 import { useBaseStyleQuery } from './base-style.ts'
+import { fitPadding, type LngLatBox } from './fit/fit-control.ts'
+import { isMotionReduced, useFit } from './fit/use-fit.ts'
 import { MapFaults, useMapFaults } from './map-faults.tsx'
 import classes from './map-frame.module.css'
 import { toOwnServer } from './map-requests.ts'
 import './maplibre.css'
 import { NeatLine } from './neat-line.tsx'
+import { hasWebGl, NoWebGl } from './no-web-gl.tsx'
 import { type MapRequest, StatusLine } from './status-line.tsx'
 
 // The worker is a file, because the content security policy forbids blob workers.
@@ -33,8 +36,10 @@ export interface MapViewProps {
   client?: Client | undefined
   /** The id of a style or a style itself. @defaultValue the base map of the theme */
   style?: string | StyleSpecification | undefined
-  /** The initial [west, south, east, north]. */
-  bounds?: readonly [number, number, number, number] | undefined
+  /** [west, south, east, north] of the data, which the map fits when they are known, and again by its button. */
+  bounds?: LngLatBox | undefined
+  /** What the bounds are of: the map fits others again, wherever it was moved to. */
+  boundsOf?: string | undefined
   onReady?: ((map: MapObject) => void) | undefined
   /** The page's last query, for the status line. @defaultValue the last tile */
   request?: MapRequest | undefined
@@ -45,10 +50,9 @@ export interface MapViewProps {
 }
 
 const world: CameraOptions = { center: [10, 30], zoom: 1.2 }
-const isMotionReduced = matchMedia('(prefers-reduced-motion: reduce)')
 
 export function MapView(props: MapViewProps): ReactElement {
-  const { label, style, bounds, onReady, request, statusExtra, children } = props
+  const { label, style, bounds, boundsOf = '', onReady, request, statusExtra, children } = props
   const ownClient = useClient()
   const client = props.client ?? ownClient
   const theme = useTheme()
@@ -57,12 +61,14 @@ export function MapView(props: MapViewProps): ReactElement {
   // A change of theme creates a new map, which starts at the camera of the previous one.
   const camera = useRef<CameraOptions | null>(null)
   const shown = style ?? base.data
+  const { bindTo, isFitted } = useFit(bounds, boundsOf)
   return (
     <div className={classes.frame}>
       {!shown && (
         <div className={classes.map}>{base.error && <ErrorNote error={base.error} onRetry={base.refetch} />}</div>
       )}
-      {shown && (
+      {!hasWebGl && <NoWebGl />}
+      {shown && hasWebGl && (
         <GraticuleMap
           className={classes.map ?? ''}
           containerStyle={mapStyle}
@@ -71,20 +77,22 @@ export function MapView(props: MapViewProps): ReactElement {
           style={shown}
           theme={style ? undefined : theme}
           attributionControl={false}
-          fadeDuration={isMotionReduced.matches ? 0 : 200}
+          fadeDuration={isMotionReduced() ? 0 : 200}
           locale={{ 'Map.Title': label }}
-          fitBoundsOptions={{ padding: 32, maxZoom: 12 }}
+          fitBoundsOptions={{ padding: fitPadding }}
           {...(camera.current ?? (bounds ? { bounds: [...bounds] as [number, number, number, number] } : world))}
           onError={({ detail }) => report(detail.error)}
           onSourceError={({ detail }) => report(detail.error)}
           onReady={(map) => {
             addControls(map)
+            bindTo(map, camera.current !== null && isFitted())
             map.gl.on('moveend', () => {
               camera.current = { center: map.gl.getCenter(), zoom: map.gl.getZoom() }
             })
             onReady?.(map)
           }}
         >
+          <PlaceSearch />
           <NeatLine />
           <StatusLine request={request}>{statusExtra}</StatusLine>
           <MapFaults faults={faults} onDismiss={dismiss} />

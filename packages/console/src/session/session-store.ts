@@ -15,7 +15,7 @@ interface Credentials {
   staysSignedIn: boolean
 }
 
-export interface Session {
+export interface ConsoleSession {
   readonly client: Client
   /** A client with the same credentials but without the selected application: a master key sees all of them. */
   readonly unscoped: Client
@@ -29,7 +29,7 @@ let generation = 0
 let session = credentials && open(credentials)
 const listeners = new Set<() => void>()
 
-export const getSession = (): Session | null => session
+export const getSession = (): ConsoleSession | null => session
 
 export function subscribeSession(listener: () => void): () => void {
   listeners.add(listener)
@@ -81,7 +81,7 @@ function replace(next: Credentials | null): void {
   for (const listener of listeners) listener()
 }
 
-function open({ apiKey, tokens, applicationId }: Credentials): Session {
+function open({ apiKey, tokens, applicationId }: Credentials): ConsoleSession {
   // Only for master keys; for others the header would be refused or have no effect.
   const isChosen = apiKey !== null && applicationId !== null
   const client = createClient(serverUrl, apiKey, {

@@ -7,11 +7,11 @@ import type { AclClass, AclLevel } from '../../../server/src/api/access/grants.t
 import { ErrorNote } from '../components/error-note.tsx'
 import { Skeleton } from '../components/note.tsx'
 import { isGranted } from './permissions.ts'
-import { getSession, type Session, signOut, subscribeSession } from './session-store.ts'
+import { type ConsoleSession, getSession, signOut, subscribeSession } from './session-store.ts'
 
 const freshMs = 15_000
 
-interface SignedIn extends Session {
+interface SignedIn extends ConsoleSession {
   access: Access
 }
 
@@ -39,7 +39,7 @@ export function useRefusal(): (aclClass: AclClass, level: AclLevel, id?: string)
     may(aclClass, level, id) ? undefined : `This key may not do that: it needs ${level} on ${aclClass}.`
 }
 
-const useSessionState = (): Session | null => useSyncExternalStore(subscribeSession, getSession)
+const useSessionState = (): ConsoleSession | null => useSyncExternalStore(subscribeSession, getSession)
 
 interface SessionProviderProps {
   signIn: ReactNode
@@ -59,7 +59,7 @@ export function SessionProvider({ signIn, children }: SessionProviderProps): Rea
 }
 
 interface EnteredProps {
-  session: Session
+  session: ConsoleSession
   children: ReactNode
 }
 
@@ -73,7 +73,7 @@ function Entered({ session, children }: EnteredProps): ReactElement {
 }
 
 interface WithAccessProps {
-  session: Session
+  session: ConsoleSession
   children: ReactNode
 }
 

@@ -4,6 +4,7 @@ import { lazy, type ReactElement, Suspense, useState } from 'react'
 import { serverAddress } from '../address.ts'
 import { Icon } from '../components/icon.tsx'
 import type { IconName } from '../components/icons.ts'
+import { useIsTablet } from '../media.ts'
 import { SessionProvider } from '../session/session.tsx'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { Uploads } from '../uploads/uploads.tsx'
@@ -31,12 +32,14 @@ export function Shell(): ReactElement {
 type Overlay = 'palette' | 'help' | 'more' | null
 
 function Frame(): ReactElement {
-  const [isNarrow, setNarrow] = useState(false)
+  const isTablet = useIsTablet()
+  const [wanted, setWanted] = useState<boolean | null>(null)
+  const isNarrow = wanted ?? isTablet
   const [overlay, setOverlay] = useState<Overlay>(null)
   useShellShortcuts({
     onPalette: () => setOverlay('palette'),
     onHelp: () => setOverlay('help'),
-    onRail: () => setNarrow((narrow) => !narrow),
+    onRail: () => setWanted(!isNarrow),
   })
   const close = () => setOverlay(null)
   return (
@@ -103,6 +106,7 @@ function RailLink({ to, label, icon, under }: Destination): ReactElement {
   return (
     <Link
       to={to}
+      title={label}
       className={classes.link}
       {...(isUnder && { 'aria-current': 'page' })}
       activeOptions={{ exact: to === '/', includeSearch: false }}
@@ -122,7 +126,7 @@ interface RailButtonProps {
 
 function RailButton({ icon, label, onClick }: RailButtonProps): ReactElement {
   return (
-    <button type="button" className={classes.link} onClick={onClick}>
+    <button type="button" title={label} className={classes.link} onClick={onClick}>
       <Icon name={icon} />
       <span className={classes.label}>{label}</span>
     </button>

@@ -27,6 +27,11 @@ export const useUploadDialog = (): UploadDialogState | null =>
     () => state,
   )
 
+/** Opens the preview of an upload, unless another dialog is open: the tray leads to it then. */
+export function askAbout(jobKey: string): void {
+  if (!state) openUploadDialog({ jobKey })
+}
+
 /** Adds files to the open dialog; false if it is not open for new files. */
 export function addToUploadDialog(files: readonly File[]): boolean {
   if (!state || state.jobKey !== null) return false

@@ -1,7 +1,7 @@
 /** The upload dialog: selects files and their options, or edits the options of a waiting or failed upload. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { type ReactElement, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { supportedFormats } from '../../../server/src/data/uploads/readers/formats.ts'
 import { Button, IconButton } from '../components/button.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
@@ -9,6 +9,7 @@ import { useToast } from '../components/toast.tsx'
 import { formatBytes } from '../format.ts'
 import { useClient } from '../session/session.tsx'
 import { bundleShapefiles } from './bundle-shapefiles.ts'
+import { PreviewDialog } from './preview/preview-dialog.tsx'
 import { sridFault } from './srid.ts'
 import {
   addToUploadDialog,
@@ -17,7 +18,7 @@ import {
   type UploadDialogState,
 } from './upload-dialog-store.ts'
 import { UploadOptionsForm } from './upload-options-form.tsx'
-import { addUploads, holdUpload, sendWithOptions } from './upload-store.ts'
+import { addUploads, getUploads, holdUpload, sendWithOptions, subscribeUploads } from './upload-store.ts'
 import classes from './uploads.module.css'
 
 interface UploadDialogProps {
@@ -25,11 +26,12 @@ interface UploadDialogProps {
 }
 
 export function UploadDialog({ state }: UploadDialogProps): ReactElement {
-  return state.jobKey === null ? (
-    <NewUploads state={state} />
-  ) : (
-    <OptionsOfUpload key={state.jobKey} jobKey={state.jobKey} state={state} />
-  )
+  const job = useSyncExternalStore(subscribeUploads, getUploads).find(({ key }) => key === state.jobKey)
+  if (state.jobKey === null) return <NewUploads state={state} />
+  const { file, preview, phase } = job ?? {}
+  if (job && file && preview && phase === 'doubtful')
+    return <PreviewDialog key={state.jobKey} job={{ ...job, file, preview }} />
+  return <OptionsOfUpload key={state.jobKey} jobKey={state.jobKey} state={state} />
 }
 
 interface NewUploadsProps {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Upload } from '@graticule/client'
-import { failureOf, resultsOf } from './upload-job.ts'
+import { failureOf, resultsOf, stepOf } from './upload-job.ts'
 
 const failed = (error: Upload['error']) => failureOf({ error, fileName: 'b.gpkg' })
 
@@ -18,9 +18,16 @@ test('each layer leads to its dataset, and an archive of tiles to its tile sourc
     { layer: 'notes', datasetId: 'n', tileSourceId: null, featureCount: 1 },
   ]
   assert.deepEqual(resultsOf({ results: layers } as unknown as Upload), [
-    { label: 'roads', to: '/data/r/table' },
-    { label: 'notes', to: '/data/n/table' },
+    { label: 'roads', to: '/data/r/table', shows: 'map' },
+    { label: 'notes', to: '/data/n/table', shows: 'table' },
   ])
   const tiles = { results: [], datasetId: null, tileSourceId: 't', fileName: 'a.pmtiles' }
-  assert.deepEqual(resultsOf(tiles as unknown as Upload), [{ label: 'a.pmtiles', to: '/tiles/t' }])
+  assert.deepEqual(resultsOf(tiles as unknown as Upload), [{ label: 'a.pmtiles', to: '/tiles/t', shows: 'tiles' }])
+})
+
+test('an upload that waits for its turn is received, whatever stage an earlier attempt had reached', () => {
+  assert.equal(stepOf({ status: 'pending', stage: 'loading' }), 'Received')
+  assert.equal(stepOf({ status: 'processing', stage: null }), 'Received')
+  assert.equal(stepOf({ status: 'processing', stage: 'scanning' }), 'Reading')
+  assert.equal(stepOf({ status: 'processing', stage: 'publishing' }), 'Drawing')
 })

@@ -1,9 +1,21 @@
 /** An upload job: a file that is being sent, processed by the server, or finished. */
-import type { Upload, UploadOptions } from '@graticule/client'
-import type { SendingSample } from './sending-rate.ts'
+import type { Upload, UploadOptions, UploadPreview } from '@graticule/client'
+import type { RateSample } from './rate.ts'
 
-/** `unwatched`: the server has the file, but the key may not read its status. */
-export type UploadPhase = 'waiting' | 'sending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'unwatched'
+/**
+ * `checking`: a preview is asked for. `doubtful`: it can be read in several ways, so the user is asked. `unwatched`: the server has
+ * the file, but the key may not read its status.
+ */
+export type UploadPhase =
+  | 'checking'
+  | 'doubtful'
+  | 'waiting'
+  | 'sending'
+  | 'processing'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'unwatched'
 
 export interface UploadJob {
   readonly key: string
@@ -13,35 +25,51 @@ export interface UploadJob {
   readonly file: File | null
   readonly options: UploadOptions
   readonly phase: UploadPhase
+  /** What it would make is known, or the user has said how it is read. */
+  readonly isChecked: boolean
+  readonly preview: UploadPreview | null
   /** Not sent while its options are edited. */
   readonly isHeld: boolean
-  readonly samples: readonly SendingSample[]
+  /** Bytes while it is sent, then the server's progress. */
+  readonly samples: readonly RateSample[]
   /** The server's record, once it exists. */
   readonly upload: Upload | null
   /** An error that is not in the record. */
   readonly error: unknown
 }
 
-const goingOn: readonly UploadPhase[] = ['waiting', 'sending', 'processing']
+const unsent: readonly UploadPhase[] = ['waiting', 'checking', 'doubtful', 'sending']
 
-export const isEnded = ({ phase }: UploadJob): boolean => !goingOn.includes(phase)
+export const isEnded = ({ phase }: UploadJob): boolean => phase !== 'processing' && !unsent.includes(phase)
+
+/** Done, with nothing left to tell. */
+export const isSettled = ({ phase, upload }: UploadJob): boolean =>
+  phase === 'completed' && upload !== null && upload.warnings.length === 0 && !hasOverviewsToCome(upload)
 
 /** Whether closing the page would lose it. */
-export const isUnsent = ({ phase }: UploadJob): boolean => phase === 'waiting' || phase === 'sending'
+export const isUnsent = ({ phase }: UploadJob): boolean => unsent.includes(phase)
 
 /** Overviews follow `completed`: the data can be used meanwhile. */
 export const hasOverviewsToCome = ({ status, overviews }: Upload): boolean =>
   status === 'completed' && (overviews?.status === 'pending' || overviews?.status === 'building')
 
-export const stageNames: Record<NonNullable<Upload['stage']>, string> = {
-  unpacking: 'Unpacking',
-  scanning: 'Scanning',
+/** What a user sees of the server's work, in order. */
+export const steps = ['Received', 'Reading', 'Loading', 'Indexing', 'Drawing'] as const
+export type Step = (typeof steps)[number]
+
+const stepOfStage: Record<NonNullable<Upload['stage']>, Step> = {
+  unpacking: 'Reading',
+  scanning: 'Reading',
   loading: 'Loading',
-  transforming: 'Transforming',
+  transforming: 'Loading',
   indexing: 'Indexing',
-  overviews: 'Making overviews',
-  publishing: 'Publishing',
+  overviews: 'Drawing',
+  publishing: 'Drawing',
 }
+
+/** An upload that waits for its turn, perhaps again, is only received. */
+export const stepOf = ({ status, stage }: Pick<Upload, 'status' | 'stage'>): Step =>
+  status === 'pending' || stage === null ? 'Received' : stepOfStage[stage]
 
 export const phaseOf = ({ status }: Upload): UploadPhase =>
   status === 'pending' || status === 'processing' ? 'processing' : status
@@ -62,12 +90,14 @@ export function failureOf({ fileName, error }: Pick<Upload, 'fileName' | 'error'
 export interface UploadResult {
   label: string
   to: string
+  shows: 'map' | 'table' | 'tiles'
 }
 
 export function resultsOf({ results, datasetId, tileSourceId, fileName }: Upload): UploadResult[] {
   const made = results.length > 0 ? results : [{ layer: fileName, datasetId, tileSourceId }]
   return made.flatMap((one) => {
-    if (one.datasetId) return { label: one.layer, to: `/data/${one.datasetId}/table` }
-    return one.tileSourceId ? { label: one.layer, to: `/tiles/${one.tileSourceId}` } : []
+    const { datasetId: madeId, tileSourceId: tilesId, layer: label } = one
+    if (madeId) return { label, to: `/data/${madeId}/table`, shows: tilesId ? 'map' : 'table' }
+    return tilesId ? { label, to: `/tiles/${tilesId}`, shows: 'tiles' } : []
   })
 }

@@ -7,6 +7,7 @@ import { layout } from '../components/page.tsx'
 import { queryKeys } from '../query-keys.ts'
 import { useClient } from '../session/session.tsx'
 import { sridFault } from './srid.ts'
+import { withOption } from './upload-options.ts'
 import classes from './uploads.module.css'
 
 export interface UploadOptionsFormProps {
@@ -65,16 +66,6 @@ export function UploadOptionsForm({ options, isOne, onChange }: UploadOptionsFor
       </details>
     </div>
   )
-}
-
-/** Sets an option; an empty value removes it. */
-function withOption(
-  options: UploadOptions,
-  name: keyof UploadOptions,
-  value: string | true | undefined,
-): UploadOptions {
-  const others = Object.entries(options).filter(([one]) => one !== name)
-  return Object.fromEntries(value === undefined ? others : [...others, [name, value]])
 }
 
 function ReplacedDataset({ options, onChange }: Omit<UploadOptionsFormProps, 'isOne'>): ReactElement {

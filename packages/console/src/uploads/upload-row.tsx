@@ -1,4 +1,4 @@
-/** One upload in the tray: separate progress bars for sending and processing, then the result. */
+/** One upload in the tray: what is done with it, then the result. */
 import { Link } from '@tanstack/react-router'
 import { type ReactElement, type ReactNode, useState } from 'react'
 import { Button, buttonClass, IconButton } from '../components/button.tsx'
@@ -7,9 +7,9 @@ import { faultOf } from '../components/error-note.tsx'
 import { Icon } from '../components/icon.tsx'
 import { useToast } from '../components/toast.tsx'
 import { formatBytes, formatNumber } from '../format.ts'
-import { formatClock, secondsLeft, sendingRate } from './sending-rate.ts'
 import { openUploadDialog } from './upload-dialog-store.ts'
-import { failureOf, hasOverviewsToCome, isEnded, resultsOf, stageNames, type UploadJob } from './upload-job.ts'
+import { failureOf, hasOverviewsToCome, isEnded, resultsOf, type UploadJob, type UploadResult } from './upload-job.ts'
+import { Bar, Processing, Sending } from './upload-progress.tsx'
 import { cancelUpload, dismissUpload, retryUpload } from './upload-store.ts'
 import classes from './uploads.module.css'
 
@@ -25,9 +25,9 @@ export function UploadRow({ job }: UploadRowProps): ReactElement {
           {job.fileName}
         </span>
         {job.size > 0 && <span className={classes.quiet}>{formatBytes(job.size)}</span>}
-        <RowButton job={job} />
       </div>
-      {contentOf(job)}
+      <div className={classes.content}>{contentOf(job)}</div>
+      <RowButton job={job} />
     </li>
   )
 }
@@ -36,10 +36,14 @@ function contentOf(job: UploadJob): ReactNode {
   switch (job.phase) {
     case 'waiting':
       return <Waiting job={job} />
+    case 'checking':
+      return <span className={classes.quiet}>Looks at the file …</span>
+    case 'doubtful':
+      return <Doubtful job={job} />
     case 'sending':
-      return <SendingBar job={job} />
+      return <Sending job={job} />
     case 'processing':
-      return <ProcessingBar job={job} />
+      return job.upload && <Processing job={job} upload={job.upload} />
     case 'completed':
       return <Completed job={job} />
     case 'failed':
@@ -77,59 +81,17 @@ function Waiting({ job }: WaitingProps): ReactElement {
   )
 }
 
-interface SendingBarProps {
+interface DoubtfulProps {
   job: UploadJob
 }
 
-function SendingBar({ job }: SendingBarProps): ReactElement {
-  const sent = job.samples.at(-1)?.bytes ?? 0
-  const rate = sendingRate(job.samples)
-  const left = secondsLeft(job.samples, job.size)
-  const facts = [
-    `${formatBytes(sent)} of ${formatBytes(job.size)}`,
-    rate !== null && `${formatBytes(rate)}/s`,
-    left !== null && `${formatClock(left)} left`,
-  ]
+function Doubtful({ job: { key, options } }: DoubtfulProps): ReactElement {
   return (
-    <>
-      <Bar label="Sending" name={job.fileName} part={job.size === 0 ? 0 : sent / job.size} />
-      <p className={classes.quiet}>{facts.filter(Boolean).join(' · ')}</p>
-    </>
-  )
-}
-
-interface ProcessingBarProps {
-  job: UploadJob
-}
-
-function ProcessingBar({ job: { upload, fileName } }: ProcessingBarProps): ReactElement | null {
-  if (!upload) return null
-  const { stage, status, progress } = upload
-  const label = status === 'pending' ? 'Waits for its turn' : stage ? stageNames[stage] : 'Processing'
-  return (
-    <>
-      <p className={classes.sent}>
-        <Icon name="check" size={12} />
-        Sent
-      </p>
-      <Bar label={label} name={fileName} part={progress} />
-    </>
-  )
-}
-
-interface BarProps {
-  label: string
-  name: string
-  part: number
-}
-
-function Bar({ label, name, part }: BarProps): ReactElement {
-  const percent = Math.floor(part * 100)
-  return (
-    <div className={classes.bar}>
-      <span>{label}</span>
-      <progress aria-label={`${label} ${name}`} value={part} max={1} />
-      <span className={classes.percent}>{percent} %</span>
+    <div className={classes.rowFoot}>
+      <span className={classes.quiet}>It can be read in several ways</span>
+      <Button variant="primary" onClick={() => openUploadDialog({ jobKey: key, options })}>
+        Look at it …
+      </Button>
     </div>
   )
 }
@@ -138,7 +100,7 @@ interface CompletedProps {
   job: UploadJob
 }
 
-function Completed({ job: { upload } }: CompletedProps): ReactElement | null {
+function Completed({ job: { key, upload } }: CompletedProps): ReactElement | null {
   if (!upload) return null
   const results = resultsOf(upload)
   const { featureCount } = upload
@@ -150,11 +112,7 @@ function Completed({ job: { upload } }: CompletedProps): ReactElement | null {
           {featureCount === null ? 'Done' : `${formatNumber(featureCount)} ${featureCount === 1 ? 'row' : 'rows'}`}
         </span>
         <Warnings upload={upload} />
-        {results.length === 1 && results[0] && (
-          <Link to={results[0].to} className={buttonClass('primary')}>
-            View on map
-          </Link>
-        )}
+        {results.length === 1 && results[0] && <ResultLink result={results[0]} onFollow={() => dismissUpload(key)} />}
       </div>
       <Overviews upload={upload} />
       {results.length > 1 && (
@@ -170,6 +128,22 @@ function Completed({ job: { upload } }: CompletedProps): ReactElement | null {
   )
 }
 
+const viewLabels = { map: 'View on map', table: 'View table', tiles: 'View tiles' }
+
+interface ResultLinkProps {
+  result: UploadResult
+  onFollow(): void
+}
+
+function ResultLink({ result: { to, shows }, onFollow }: ResultLinkProps): ReactElement {
+  const search = shows === 'map' ? { show: 'map' } : {}
+  return (
+    <Link to={to} search={search as never} className={buttonClass('primary')} onClick={onFollow}>
+      {viewLabels[shows]}
+    </Link>
+  )
+}
+
 interface OverviewsProps {
   upload: NonNullable<UploadJob['upload']>
 }
@@ -181,10 +155,12 @@ function Overviews({ upload }: OverviewsProps): ReactNode {
   }
   if (!overviews || !hasOverviewsToCome(upload)) return null
   return (
-    <>
-      <Bar label={stageNames.overviews} name={fileName} part={overviews.progress} />
-      <p className={classes.quiet}>The data can be used meanwhile.</p>
-    </>
+    <Bar
+      label="Making overviews"
+      name={fileName}
+      part={overviews.progress}
+      facts={['The data can be used meanwhile.']}
+    />
   )
 }
 

@@ -5,7 +5,9 @@
 import { ApiError, type Client, type Upload, type UploadOptions } from '@graticule/client'
 import { formatBytes } from '../format.ts'
 import { getSession, subscribeSession } from '../session/session-store.ts'
-import { withSample } from './sending-rate.ts'
+import { isDoubtful, previewedPart } from './preview/doubts.ts'
+import { withSample } from './rate.ts'
+import { askAbout } from './upload-dialog-store.ts'
 import { hasOverviewsToCome, isEnded, phaseOf, type UploadJob } from './upload-job.ts'
 import { createUploadWatch } from './upload-watch.ts'
 
@@ -73,11 +75,17 @@ export function sendWithOptions(key: string, options: UploadOptions): void {
   else retryUpload(key, options)
 }
 
+/** Sends a file of which the user has said how it is read. */
+export function sendChecked(key: string, options: UploadOptions): void {
+  change(key, { phase: 'waiting', isChecked: true, options })
+  sendNext()
+}
+
 /** Rejects with the server's error if it cannot be cancelled. */
 export async function cancelUpload(key: string): Promise<void> {
   const job = find(key)
-  if (job?.phase === 'waiting') change(key, { phase: 'cancelled' })
-  else if (job?.phase === 'sending') currentWork()?.sending.get(key)?.abort()
+  if (job?.phase === 'waiting' || job?.phase === 'doubtful') change(key, { phase: 'cancelled' })
+  else if (job?.phase === 'sending' || job?.phase === 'checking') currentWork()?.sending.get(key)?.abort()
   else if (job?.phase === 'processing' && job.upload) await cancelProcessing(key, job.upload)
 }
 
@@ -98,7 +106,8 @@ export function retryUpload(key: string, options?: UploadOptions): void {
   const job = find(key)
   if (!job?.file) return
   if (job.upload) currentWork()?.client.uploads.delete(job.upload.id).catch(ignore)
-  change(key, { phase: 'waiting', upload: null, error: null, samples: [], ...(options && { options }) })
+  const fresh = { upload: null, error: null, preview: null, isChecked: options !== undefined, samples: [] }
+  change(key, { phase: 'waiting', ...fresh, ...(options && { options }) })
   sendNext()
 }
 
@@ -115,8 +124,31 @@ function sendNext(): void {
   if (!now) return
   for (const job of jobs) {
     if (now.sending.size >= sendingAtOnce) return
-    if (job.phase === 'waiting' && !job.isHeld && job.file) void send(now, job, job.file)
+    if (job.phase !== 'waiting' || job.isHeld || !job.file) continue
+    if (job.isChecked) void send(now, job, job.file)
+    else void check(now, job, job.file)
   }
+}
+
+/** Asks what the file would become, where it leaves that open. */
+async function check(now: Work, { key, options }: UploadJob, file: File): Promise<void> {
+  const controller = new AbortController()
+  const { signal } = controller
+  now.sending.set(key, controller)
+  change(key, { phase: 'checking' })
+  try {
+    await demandSize(now, file)
+    const part = await previewedPart(file)
+    const preview = part && (await now.client.uploads.preview(part, { ...options, fileName: file.name }, { signal }))
+    const isAsked = preview !== null && isDoubtful(preview)
+    change(key, { isChecked: !isAsked, phase: isAsked ? 'doubtful' : 'waiting', preview })
+    if (isAsked) askAbout(key)
+  } catch {
+    // The upload itself will tell.
+    change(key, signal.aborted ? { phase: 'cancelled' } : { phase: 'waiting', isChecked: true })
+  }
+  now.sending.delete(key)
+  sendNext()
 }
 
 async function send(now: Work, { key, options }: UploadJob, file: File): Promise<void> {
@@ -129,7 +161,7 @@ async function send(now: Work, { key, options }: UploadJob, file: File): Promise
       signal: controller.signal,
       onProgress: ({ loaded }) => noteSent(key, loaded),
     })
-    if (phaseOf(upload) === 'processing') change(key, { phase: 'processing', upload })
+    if (phaseOf(upload) === 'processing') change(key, { phase: 'processing', upload, samples: [] })
     else end(key, { phase: phaseOf(upload), upload })
     now.watch.wake()
   } catch (error) {
@@ -142,7 +174,7 @@ async function send(now: Work, { key, options }: UploadJob, file: File): Promise
 
 function noteSent(key: string, bytes: number): void {
   const job = find(key)
-  if (job) change(key, { samples: withSample(job.samples, { atMs: performance.now(), bytes }) })
+  if (job) change(key, { samples: withSample(job.samples, { atMs: performance.now(), amount: bytes }) })
 }
 
 /** Checks the size before sending, so that a long upload does not end in "too large". */
@@ -162,7 +194,8 @@ function noteRecords(records: readonly Upload[], gone: readonly string[]): void 
   for (const upload of records) {
     const job = jobs.find((one) => one.upload?.id === upload.id)
     if (!job || !isWatched(job)) continue
-    if (phaseOf(upload) === job.phase) change(job.key, { upload })
+    const samples = withSample(job.samples, { atMs: performance.now(), amount: upload.progress })
+    if (phaseOf(upload) === job.phase) change(job.key, { upload, samples })
     else end(job.key, { phase: phaseOf(upload), upload })
   }
   for (const { key, upload, phase } of jobs) {
@@ -205,7 +238,8 @@ const find = (key: string): UploadJob | undefined => jobs.find((job) => job.key 
 function newJob(parts: Partial<UploadJob> & Pick<UploadJob, 'fileName'>): UploadJob {
   count += 1
   const { fileName, size = 0, file = null, options = {}, phase = 'waiting', upload = null, error = null } = parts
-  return { key: `upload-${count}`, fileName, size, file, options, phase, isHeld: false, samples: [], upload, error }
+  const begun = { isChecked: false, preview: null, isHeld: false, samples: [] }
+  return { key: `upload-${count}`, fileName, size, file, options, phase, ...begun, upload, error }
 }
 
 function change(key: string, changes: Partial<UploadJob>): void {

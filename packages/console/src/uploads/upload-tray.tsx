@@ -1,10 +1,10 @@
-/** The upload tray in the corner, visible on every page; on phones a sheet above the bottom bar. */
+/** The upload tray below every page. It takes room instead of covering the page, and goes when all is done. */
 import { useLocation } from '@tanstack/react-router'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { IconButton } from '../components/button.tsx'
-import { isEnded, type UploadJob } from './upload-job.ts'
+import { isEnded, isSettled, type UploadJob } from './upload-job.ts'
 import { UploadRow } from './upload-row.tsx'
-import { dismissEnded } from './upload-store.ts'
+import { dismissEnded, dismissUpload } from './upload-store.ts'
 import classes from './uploads.module.css'
 
 interface UploadTrayProps {
@@ -15,6 +15,7 @@ export function UploadTray({ jobs }: UploadTrayProps): ReactElement {
   const [isFolded, setFolded] = useState(false)
   const tray = useRef<HTMLElement>(null)
   useHeightOf(tray)
+  useEndOfSettled(jobs, tray)
   const { pathname } = useLocation()
   const shownAt = useRef(pathname)
   useEffect(() => {
@@ -46,11 +47,30 @@ export function UploadTray({ jobs }: UploadTrayProps): ReactElement {
   )
 }
 
+const settledMs = 20_000
+
+/** What has nothing left to tell goes after a while, but not under the pointer or while it has the focus. */
+function useEndOfSettled(jobs: readonly UploadJob[], tray: React.RefObject<HTMLElement | null>): void {
+  const settled = jobs
+    .filter(isSettled)
+    .map(({ key }) => key)
+    .join(' ')
+  useEffect(() => {
+    if (settled === '') return
+    const timer = setInterval(() => {
+      if (document.hidden || tray.current?.matches(':hover, :focus-within')) return
+      for (const key of settled.split(' ')) dismissUpload(key)
+    }, settledMs)
+    return () => clearInterval(timer)
+  }, [settled, tray])
+}
+
 /** Screen readers announce every change, so it contains no progress numbers. */
 function summaryOf(jobs: readonly UploadJob[]): string {
   const of = (phase: UploadJob['phase']) => jobs.filter((job) => job.phase === phase).length
   const parts: [number, string][] = [
-    [of('waiting') + of('sending'), 'to send'],
+    [of('doubtful'), of('doubtful') === 1 ? 'question' : 'questions'],
+    [of('waiting') + of('checking') + of('sending'), 'to send'],
     [of('processing'), 'in progress'],
     [of('completed') + of('unwatched'), 'done'],
     [of('failed'), 'failed'],

@@ -13,8 +13,8 @@ export interface WatchedUploads {
   onRefused(error: ApiError): void
 }
 
-/** How long the server holds a request: it responds to a change of status, but a progress bar needs an update every second. */
-const holdSeconds = { pending: 20, processing: 1 }
+/** How long the server holds the request for one upload; shorter where others may change meanwhile. */
+const holdSeconds = { alone: 20, oneOfMany: 2 }
 /** Between polls for overviews alone, whose progress the server does not hold requests for. */
 const overviewsMs = 1000
 const lostMs = 4000
@@ -28,6 +28,8 @@ export function createUploadWatch(client: Client, watched: WatchedUploads): { wa
   const ending = new AbortController()
   let waiting = new AbortController()
   let isRunning = false
+  /** What the server has told of the upload that is waited for. */
+  let seen: { id: string; etag: string | undefined } | undefined
 
   async function run(): Promise<void> {
     isRunning = true
@@ -39,7 +41,7 @@ export function createUploadWatch(client: Client, watched: WatchedUploads): { wa
           watched.onRefused(error)
           break
         }
-        await pause(lostMs)
+        await pause(lostMs, ending.signal)
       }
     }
     isRunning = false
@@ -47,42 +49,46 @@ export function createUploadWatch(client: Client, watched: WatchedUploads): { wa
 
   async function look(open: readonly Upload[]): Promise<void> {
     const startedAt = performance.now()
-    await hold(open)
-    if (performance.now() - startedAt < leastMs) await pause(leastMs)
-    const ids = open.slice(0, atOnce).map(({ id }) => id)
-    const records = await client.uploads.list({
-      filter: { id: { $in: ids } },
-      limit: atOnce,
-      signal: ending.signal,
-    })
-    const present = new Set(records.map(({ id }) => id))
-    watched.onRecords(
-      records,
-      ids.filter((id) => !present.has(id)),
-    )
+    const next = open.find(({ status }) => status === 'processing') ?? open.find(({ status }) => status === 'pending')
+    if (next) await hold(next.id, open.length === 1)
+    else await pause(overviewsMs, ending.signal)
+    const others = open.filter((upload) => upload !== next)
+    if (others.length > 0) await list(others)
+    if (performance.now() - startedAt < leastMs) await pause(leastMs, ending.signal)
   }
 
-  /** Waits until the processing upload, otherwise the next in the queue, changes its status. */
-  async function hold(open: readonly Upload[]): Promise<void> {
-    const next = open.find(({ status }) => status === 'processing') ?? open.find(({ status }) => status === 'pending')
-    if (!next) return await pause(overviewsMs)
+  /** Waits until the upload is no longer as the server has told of it last. */
+  async function hold(id: string, isAlone: boolean): Promise<void> {
     waiting = new AbortController()
-    const seconds = next.status === 'pending' ? holdSeconds.pending : holdSeconds.processing
-    const signal = AbortSignal.any([waiting.signal, ending.signal])
+    const { signal: woken } = waiting
+    if (seen?.id !== id) seen = { id, etag: undefined }
+    const { etag } = seen
+    const changed = client.uploads.changed(id, {
+      etag,
+      seconds: isAlone ? holdSeconds.alone : holdSeconds.oneOfMany,
+      signal: AbortSignal.any([woken, ending.signal]),
+      onResponse({ headers }) {
+        seen = { id, etag: headers.get('etag') ?? undefined }
+      },
+    })
     try {
-      await client.uploads.get(next.id, { fields: ['id'], headers: { prefer: `wait=${seconds}` }, signal })
+      const record = await changed
+      if (record) watched.onRecords([record], [])
     } catch (error) {
-      // The list reports uploads that are gone, and a wake-up only ends the wait.
-      const isGone = error instanceof ApiError && error.status === 404
-      if (!isGone && !waiting.signal.aborted) throw error
+      if (error instanceof ApiError && error.status === 404) watched.onRecords([], [id])
+      // A wake-up only ends the wait.
+      else if (!woken.aborted) throw error
     }
   }
 
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      setTimeout(resolve, ms)
-      ending.signal.addEventListener('abort', () => resolve(), { once: true })
-    })
+  async function list(open: readonly Upload[]): Promise<void> {
+    const ids = open.slice(0, atOnce).map(({ id }) => id)
+    const filter = { id: { $in: ids } }
+    const records = await client.uploads.list({ filter, limit: atOnce, signal: ending.signal })
+    const present = new Set(records.map(({ id }) => id))
+    const gone = ids.filter((id) => !present.has(id))
+    watched.onRecords(records, gone)
+  }
 
   return {
     wake() {
@@ -92,3 +98,9 @@ export function createUploadWatch(client: Client, watched: WatchedUploads): { wa
     stop: () => ending.abort(),
   }
 }
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from '../../../server/src/kernel/db/sql.ts'
-import { accessibilityFaults, type ConsolePage, phone, screenshots, setStage } from '../../testing/stage.ts'
+import { accessibilityFaults, type ConsolePage, phone, screenshots, setStage, until } from '../../testing/stage.ts'
 
 const stage = setStage()
 const ask = (method: string, path: string) => stage.app.call(method, `/api/v1/${path}`, { key: stage.tenant.developer })
@@ -36,6 +36,9 @@ async function drag(page: ConsolePage, types: string[], files: Given[]): Promise
 const tray = (page: ConsolePage) => page.getByRole('region', { name: 'Uploads' })
 const row = (page: ConsolePage, name: string) => tray(page).getByRole('listitem').filter({ hasText: name })
 
+/** What is done stays while the pointer is over the tray. */
+const keepTray = (page: ConsolePage) => tray(page).getByRole('heading', { name: 'Uploads' }).hover()
+
 async function endQuietly(page: ConsolePage): Promise<void> {
   assert.deepEqual([page.faults, page.foreign], [[], []])
   await page.close()
@@ -50,6 +53,7 @@ test('a file dropped anywhere becomes a dataset, and the tray that shows it surv
   await screenshots(page, 'upload-drop')
   await drag(page, ['drop'], [town])
   await row(page, 'towns.geojson').waitFor()
+  await keepTray(page)
   assert.equal(await page.getByText('Drop to upload to atlas').count(), 0)
   await page.getByRole('link', { name: 'Configuration' }).click()
   await page.getByRole('heading', { name: 'Configuration' }).waitFor()
@@ -59,7 +63,6 @@ test('a file dropped anywhere becomes a dataset, and the tray that shows it surv
   await page.waitForURL(/\/console\/data\/[0-9a-f-]{36}\/table/)
   const id = page.url().split('/').at(-2)
   assert.equal((await ask('GET', `datasets/${id}`)).body.name, 'towns')
-  await row(page, 'towns.geojson').getByRole('button', { name: 'Dismiss towns.geojson' }).click()
   await tray(page).waitFor({ state: 'detached' })
   await endQuietly(page)
 })
@@ -88,6 +91,17 @@ test('files chosen by key have options; one that fails says where and hides no o
   await screenshots(page, 'upload-dialog')
   await dialog.getByRole('button', { name: 'Upload 3 files' }).click()
 
+  // What would fail for a thing that only the sender knows is asked before it is imported.
+  const preview = page.getByRole('dialog', { name: 'How is metres.csv read?' })
+  await preview.getByLabel('Reference system of the file').fill('Swiss')
+  await preview.getByText(/^Must be the number/).waitFor()
+  await preview.getByLabel('Reference system of the file').fill('EPSG:2056')
+  await preview.getByText('EPSG:2056', { exact: false }).last().waitFor()
+  await preview.getByRole('region', { name: 'Map of the first rows' }).waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await screenshots(page, 'upload-preview')
+  await preview.getByRole('button', { name: 'Import' }).click()
+
   await row(page, 'broken.geojson')
     .getByText(/At feature 1: The JSON is not valid/)
     .waitFor()
@@ -97,20 +111,50 @@ test('files chosen by key have options; one that fails says where and hides no o
   const [skippedRecord] = (await ask('GET', 'uploads?filter[fileName]=skipped.csv')).body
   assert.equal(skippedRecord.options.attribution, 'City of Bern')
 
-  await row(page, 'metres.csv').getByText('srid_required').waitFor()
-  await screenshots(page, 'upload-tray')
-  await row(page, 'metres.csv').getByRole('button', { name: 'Options …' }).click()
-  await dialog.getByText('How the file is read').click()
-  await dialog.getByLabel('Reference system of the file').fill('Swiss')
-  await dialog.getByText(/^Must be the number/).waitFor()
-  await dialog.getByLabel('Reference system of the file').fill('EPSG:2056')
-  await dialog.getByRole('button', { name: 'Upload' }).click()
   await row(page, 'metres.csv').getByText('30 rows').waitFor()
   const records = (await ask('GET', 'uploads?filter[fileName]=metres.csv')).body
   assert.deepEqual(
     records.map(({ status, options }: { status: string; options: object }) => [status, options]),
     [['completed', { attribution: 'City of Bern', sourceSrid: 2056 }]],
   )
+  await endQuietly(page)
+})
+
+test('a file that can be read in several ways is shown before it is imported, with types and places that can be changed', async () => {
+  const page = await stage.open('/outbox')
+  await page.getByRole('heading', { name: 'Outbox' }).waitFor()
+  const text = `plz,where,seen\n${Array.from({ length: 12 }, (_, n) => `80${n + 10},"[47.3${n}, 8.5${n}]",0${(n % 9) + 1}.02.2024`).join('\n')}\n`
+  await drag(page, ['drop'], [{ name: 'orte.csv', text }])
+  const preview = page.getByRole('dialog', { name: 'How is orte.csv read?' })
+  await preview.getByRole('region', { name: 'Columns and first rows' }).getByRole('row').nth(10).waitFor()
+  await preview.getByLabel('Type of plz').selectOption('string')
+  await preview.getByLabel('Dates are written').selectOption('dmy')
+  await preview.getByLabel('Geometry').selectOption('latlon')
+  await preview.getByLabel('Column', { exact: true }).selectOption('where')
+  await preview.getByText('Point, EPSG:4326').waitFor()
+  await preview.getByRole('cell', { name: '2024-02-01' }).first().waitFor()
+  await preview.getByRole('region', { name: 'Map of the first rows' }).waitFor()
+  await preview.getByRole('button', { name: 'Import' }).click()
+  await row(page, 'orte.csv').getByText('12 rows').waitFor()
+  const [{ datasetId }] = (await ask('GET', 'uploads?filter[fileName]=orte.csv')).body
+  const { attributes } = (await ask('GET', `datasets/${datasetId}`)).body
+  const types = attributes.map(({ name, type }: { name: string; type: string }) => [name, type])
+  assert.deepEqual(Object.fromEntries(types), {
+    ...{ fid: 'integer', plz: 'string', where: 'string', seen: 'date', geom: 'geometry' },
+  })
+  await endQuietly(page)
+})
+
+test('a question about a file that is not answered sends nothing', async () => {
+  const page = await stage.open('/outbox')
+  await page.getByRole('heading', { name: 'Outbox' }).waitFor()
+  await drag(page, ['drop'], [{ name: 'unanswered.csv', text: 'id,where\n1,"[47.3, 8.5]"\n2,"[47.4, 8.6]"\n' }])
+  await page
+    .getByRole('dialog', { name: 'How is unanswered.csv read?' })
+    .getByRole('button', { name: 'Cancel' })
+    .click()
+  await row(page, 'unanswered.csv').getByText('Cancelled.').waitFor()
+  assert.deepEqual((await ask('GET', 'uploads?filter[fileName]=unanswered.csv')).body, [])
   await endQuietly(page)
 })
 
@@ -169,14 +213,18 @@ test('a file that is being sent can be cancelled, and leaving the page meanwhile
 test('an upload that the server works on already is shown with its stages, and can be cancelled', async () => {
   const id = randomUUID()
   await stage.app.db.query(sql`
-    INSERT INTO svc.uploads (id, application_id, file_name, path, options, size, status, stage, progress, worker, heard_at)
+    INSERT INTO svc.uploads (id, application_id, file_name, path, options, size, status, stage, progress, worker, heard_at,
+      feature_count)
     VALUES (${id}::uuid, ${stage.tenant.id}::uuid, 'earlier.gpkg', 'uploads/x', '{}', 5000000, 'processing', 'loading',
-      0.41, ${randomUUID()}::uuid, 'infinity')`)
+      0.41, ${randomUUID()}::uuid, 'infinity', 120000)`)
   const page = await stage.open('/outbox', { viewport: phone })
   await row(page, 'earlier.gpkg').getByText('41 %').waitFor()
-  await row(page, 'earlier.gpkg').getByText('Loading').waitFor()
-  await stage.app.db.query(sql`UPDATE svc.uploads SET stage = 'indexing', progress = 0.8 WHERE id = ${id}::uuid`)
-  await row(page, 'earlier.gpkg').getByText('Indexing').waitFor()
+  await row(page, 'earlier.gpkg').getByRole('progressbar', { name: 'Loading earlier.gpkg' }).waitFor()
+  await row(page, 'earlier.gpkg').getByText('120,000 rows so far').waitFor()
+  await stage.app.db.query(sql`
+    UPDATE svc.uploads SET stage = 'indexing', progress = 0.8, revision = revision + 1 WHERE id = ${id}::uuid`)
+  await row(page, 'earlier.gpkg').getByRole('progressbar', { name: 'Indexing earlier.gpkg' }).waitFor()
+  await row(page, 'earlier.gpkg').getByText('80 %').waitFor()
   assert.deepEqual(await accessibilityFaults(page), [])
   // On a phone the tray makes room for a page that is opened.
   await page.getByRole('link', { name: 'Data' }).click()
@@ -195,18 +243,41 @@ test('overviews that follow a completed upload are shown until they are built, w
     VALUES (${id}::uuid, ${stage.tenant.id}::uuid, 'large.gpkg', 'uploads/y', '{}', 5000000, 'processing', 'publishing',
       0.99, ${randomUUID()}::uuid, 'infinity')`)
   const page = await stage.open('/outbox')
-  await row(page, 'large.gpkg').getByText('Publishing').waitFor()
+  await row(page, 'large.gpkg').getByRole('progressbar', { name: 'Drawing large.gpkg' }).waitFor()
+  await keepTray(page)
   await stage.app.db.query(sql`
     INSERT INTO svc.overviews (dataset_id, state, progress, tried_version)
     VALUES (${datasetId}::uuid, 'building', 0.3, '1')`)
   await stage.app.db.query(sql`
-    UPDATE svc.uploads SET status = 'completed', progress = 1, feature_count = 3, worker = NULL,
-      results = jsonb_build_array(jsonb_build_object('layer', 'large', 'datasetId', ${datasetId}::text))
+    UPDATE svc.uploads SET status = 'completed', progress = 1, feature_count = 3, worker = NULL, revision = revision + 1,
+      results = jsonb_build_array(jsonb_build_object('layer', 'large', 'datasetId', ${datasetId}::text,
+        'tileSourceId', ${datasetId}::text))
     WHERE id = ${id}::uuid`)
   await row(page, 'large.gpkg').getByText('30 %').waitFor()
   await row(page, 'large.gpkg').getByRole('link', { name: 'View on map' }).waitFor()
   await screenshots(page, 'upload-overviews')
   await stage.app.db.query(sql`UPDATE svc.overviews SET state = 'built', progress = 1`)
   await row(page, 'large.gpkg').getByText('Making overviews').waitFor({ state: 'detached' })
+  await endQuietly(page)
+})
+
+test('a table without geometry is viewed as a table, and the tray covers nothing and goes when all is done', async () => {
+  const page = await stage.open('/outbox')
+  await page.getByRole('heading', { name: 'Outbox' }).waitFor()
+  await page.clock.install()
+  await drag(page, ['drop'], [{ name: 'prices.csv', text: 'item,price\nPen,2\nBook,12\n' }])
+  const link = row(page, 'prices.csv').getByRole('link', { name: 'View table' })
+  await until(
+    async () => {
+      await page.clock.runFor(300)
+      return link.isVisible()
+    },
+    (isVisible) => isVisible,
+  )
+  const main = await page.getByRole('main').boundingBox()
+  const below = await tray(page).boundingBox()
+  assert.ok(main && below && main.y + main.height <= below.y + 1, JSON.stringify({ main, below }))
+  await page.clock.runFor(30_000)
+  await tray(page).waitFor({ state: 'detached' })
   await endQuietly(page)
 })

@@ -1,7 +1,8 @@
 /** Uploads in the application shell: drop target, dialog, tray, and the key `u`. */
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactElement, Suspense, useEffect, useSyncExternalStore } from 'react'
 import { useToast } from '../components/toast.tsx'
+import { queryKeys } from '../query-keys.ts'
 import { useClient, useMay } from '../session/session.tsx'
 import { useLetter } from '../shell/shortcuts.ts'
 import { DropFrame } from './drop-frame.tsx'
@@ -31,21 +32,22 @@ export function Uploads(): ReactElement {
   )
 }
 
+const adoptedMs = 10_000
+
 /** Adopts running uploads that were sent earlier or by others. */
 function useUploadsOfServer(): void {
   const client = useClient()
   const mayRead = useMay()('uploads', 'read')
+  const params = { filter: { status: { $in: ['pending', 'processing'] } }, sort: ['createdAt'], limit: 100 }
+  const { data } = useQuery({
+    queryKey: queryKeys.uploads.listWith(params),
+    queryFn: ({ signal }) => client.uploads.list({ ...params, signal }),
+    enabled: mayRead,
+    refetchInterval: adoptedMs,
+  })
   useEffect(() => {
-    const controller = new AbortController()
-    if (mayRead) {
-      const filter = { status: { $in: ['pending', 'processing'] } }
-      client.uploads
-        .list({ filter, sort: ['createdAt'], limit: 100, signal: controller.signal })
-        .then(adoptUploads)
-        .catch(() => undefined)
-    }
-    return () => controller.abort()
-  }, [client, mayRead])
+    if (data) adoptUploads(data)
+  }, [data])
 }
 
 function useFreshLists(): void {

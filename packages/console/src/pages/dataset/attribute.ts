@@ -3,9 +3,9 @@ import { isNumeric } from '@graticule/map/recipe'
 import type { IconName } from '../../components/icons.ts'
 import type { DatasetAttribute } from './dataset.ts'
 
-export type AttributeType = DatasetAttribute['type']
+export type ColumnType = DatasetAttribute['type']
 
-const looks: Record<AttributeType, { icon: IconName; label: string }> = {
+const looks: Record<ColumnType, { icon: IconName; label: string }> = {
   string: { icon: 'text', label: 'Text' },
   integer: { icon: 'hash', label: 'Whole number' },
   number: { icon: 'hash', label: 'Number' },
@@ -20,20 +20,20 @@ const looks: Record<AttributeType, { icon: IconName; label: string }> = {
   geometry: { icon: 'globe', label: 'Geometry' },
 }
 
-export const typeIcon = (type: AttributeType): IconName => looks[type].icon
+export const typeIcon = (type: ColumnType): IconName => looks[type].icon
 
 /** "Whole number", "Geometry: Point" */
 export const typeLabel = ({ type, geometryType }: Pick<DatasetAttribute, 'type' | 'geometryType'>): string =>
   geometryType ? `${looks[type].label}: ${geometryType}` : looks[type].label
 
 /** Numbers are right-aligned, including the column's header. */
-export const alignmentOf = (type: AttributeType): 'start' | 'end' => (isNumeric(type) ? 'end' : 'start')
+export const alignmentOf = (type: ColumnType): 'start' | 'end' => (isNumeric(type) ? 'end' : 'start')
 
-const orderedTypes: readonly AttributeType[] = [
+const orderedTypes: readonly ColumnType[] = [
   ...(['string', 'integer', 'number', 'boolean'] as const),
   ...(['date', 'datetime', 'time', 'uuid'] as const),
 ]
-export const isSortable = (type: AttributeType): boolean => orderedTypes.includes(type)
+export const isSortable = (type: ColumnType): boolean => orderedTypes.includes(type)
 
 /** Intl formats decimal strings exactly, without rounding to a double. */
 const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 20 })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '@graticule/client'
-import type { AttributeType } from './attribute.ts'
+import type { ColumnType } from './attribute.ts'
 import { describePart, type FilterCondition, fromWhere, type Part, toWhere } from './filter.ts'
 import { operators, operatorsOf, parseValue } from './operators.ts'
 
-const types = new Map<string, AttributeType>([
+const types = new Map<string, ColumnType>([
   ['name', 'string'],
   ['pop', 'integer'],
   ['price', 'number'],
@@ -99,7 +99,7 @@ test('chips say conditions in words', () => {
 })
 
 test('typed values are read by the attribute’s type, and what cannot be read is told', () => {
-  const value = (type: AttributeType, text: string) => {
+  const value = (type: ColumnType, text: string) => {
     const read = parseValue(type, text)
     return 'value' in read ? read.value : read.error
   }

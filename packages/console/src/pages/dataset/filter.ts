@@ -3,8 +3,9 @@
  * each a disjunction of conditions. What the builder cannot show stays unchanged in one custom part.
  */
 import type { Dataset, JsonObject } from '@graticule/client'
-import type { AttributeType } from './attribute.ts'
-import { type Box, type OperatorName, operatorNames, operators, type Scalar, showValue } from './operators.ts'
+import type { LngLatBox } from '../../map/fit/fit-control.ts'
+import type { ColumnType } from './attribute.ts'
+import { type OperatorName, operatorNames, operators, type Scalar, showValue } from './operators.ts'
 
 export interface FilterCondition {
   attribute: string
@@ -73,7 +74,7 @@ const isObject = (value: unknown): value is JsonObject =>
 
 // ---- from `where`
 
-export function fromWhere(where: JsonObject | undefined, types: ReadonlyMap<string, AttributeType>): Part[] {
+export function fromWhere(where: JsonObject | undefined, types: ReadonlyMap<string, ColumnType>): Part[] {
   const parts: Part[] = []
   const custom: JsonObject[] = []
   for (const object of conjuncts(where ?? {})) {
@@ -94,7 +95,7 @@ function conjuncts(where: JsonObject): JsonObject[] {
   })
 }
 
-function readPart(object: JsonObject, types: ReadonlyMap<string, AttributeType>): Part | undefined {
+function readPart(object: JsonObject, types: ReadonlyMap<string, ColumnType>): Part | undefined {
   const [key = '', value] = Object.entries(object)[0] ?? []
   if (key !== '$or') {
     const condition = readCondition(key, value, types)
@@ -113,7 +114,7 @@ function readPart(object: JsonObject, types: ReadonlyMap<string, AttributeType>)
 function readCondition(
   attribute: string,
   expression: unknown,
-  types: ReadonlyMap<string, AttributeType>,
+  types: ReadonlyMap<string, ColumnType>,
 ): FilterCondition | undefined {
   const type = types.get(attribute)
   if (!type) return undefined
@@ -159,14 +160,14 @@ function readValues(operator: OperatorName, value: unknown): readonly Scalar[] |
 
 // ---- in words
 
-export const typesOf = ({ attributes }: Pick<Dataset, 'attributes'>): Map<string, AttributeType> =>
+export const typesOf = ({ attributes }: Pick<Dataset, 'attributes'>): Map<string, ColumnType> =>
   new Map(attributes.map(({ name, type }) => [name, type]))
 
 /** pop ≥ 1 000 000 */
-function describeCondition({ attribute, operator, values }: FilterCondition, type: AttributeType): string {
+function describeCondition({ attribute, operator, values }: FilterCondition, type: ColumnType): string {
   const { sign, takes } = operators[operator]
   if (takes === 'none') return `${attribute} ${sign}`
-  if (takes === 'box') return `${attribute} ${sign} ${describeBox(values as unknown as Box)}`
+  if (takes === 'box') return `${attribute} ${sign} ${describeBox(values as unknown as LngLatBox)}`
   const shown = values.map((value) => showValue(type, value))
   return `${attribute} ${sign} ${takes === 'two' ? shown.join(' and ') : shortened(shown)}`
 }
@@ -174,12 +175,12 @@ function describeCondition({ attribute, operator, values }: FilterCondition, typ
 const shortened = (texts: readonly string[]): string =>
   texts.length > 4 ? `${texts.slice(0, 3).join(', ')} and ${texts.length - 3} more` : texts.join(', ')
 
-const describeBox = ([west, south, east, north]: Box): string =>
+const describeBox = ([west, south, east, north]: LngLatBox): string =>
   `${[west, south].map(degrees).join(', ')} – ${[east, north].map(degrees).join(', ')}`
 
 const degrees = (value: number): string => String(Math.round(value * 100) / 100)
 
-export const describePart = (part: Part, types: ReadonlyMap<string, AttributeType>): string =>
+export const describePart = (part: Part, types: ReadonlyMap<string, ColumnType>): string =>
   isCustom(part)
     ? 'custom filter'
     : part.any.map((one) => describeCondition(one, types.get(one.attribute) ?? 'string')).join(' or ')

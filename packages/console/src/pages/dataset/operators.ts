@@ -1,10 +1,8 @@
 /** The operators of the filter builder: their types, labels and keys in `where`. */
 import { isNumeric } from '@graticule/map/recipe'
-import { type AttributeType, formatCell } from './attribute.ts'
+import { type ColumnType, formatCell } from './attribute.ts'
 
 export type Scalar = string | number | boolean
-/** [west, south, east, north] in degrees; west > east crosses the antimeridian. */
-export type Box = readonly [number, number, number, number]
 
 export type OperatorName =
   | 'is'
@@ -34,7 +32,7 @@ interface Operator {
   key: `$${string}`
   /** The number of values; a list takes any number. */
   takes: 'none' | 'one' | 'two' | 'list' | 'box'
-  types: readonly AttributeType[]
+  types: readonly ColumnType[]
 }
 
 const ordered = ['string', 'integer', 'number', 'date', 'datetime', 'time', 'uuid'] as const
@@ -62,7 +60,7 @@ export const operators: Readonly<Record<OperatorName, Operator>> = {
 }
 
 /** The default operator by type: numbers are usually compared, texts searched. */
-const firstOf: Partial<Record<AttributeType, OperatorName>> = {
+const firstOf: Partial<Record<ColumnType, OperatorName>> = {
   string: 'contains',
   integer: 'atLeast',
   number: 'atLeast',
@@ -76,13 +74,13 @@ const firstOf: Partial<Record<AttributeType, OperatorName>> = {
 
 export const operatorNames = Object.keys(operators) as OperatorName[]
 
-export const operatorsOf = (type: AttributeType): OperatorName[] =>
+export const operatorsOf = (type: ColumnType): OperatorName[] =>
   operatorNames.filter((name) => operators[name].types.includes(type))
 
-export const defaultOperator = (type: AttributeType): OperatorName => firstOf[type] ?? 'is'
+export const defaultOperator = (type: ColumnType): OperatorName => firstOf[type] ?? 'is'
 
 /** Parses typed text into a value of the type. */
-export function parseValue(type: AttributeType, typed: string): { value: Scalar } | { error: string } {
+export function parseValue(type: ColumnType, typed: string): { value: Scalar } | { error: string } {
   const text = type === 'string' ? typed : typed.trim()
   if (text === '') return { error: 'Type a value.' }
   if (isNumeric(type)) return parseNumber(type, text)
@@ -91,7 +89,7 @@ export function parseValue(type: AttributeType, typed: string): { value: Scalar 
   return { value: type === 'boolean' ? text === 'true' : text }
 }
 
-const forms: Partial<Record<AttributeType, { pattern: RegExp; example: string }>> = {
+const forms: Partial<Record<ColumnType, { pattern: RegExp; example: string }>> = {
   boolean: { pattern: /^(true|false)$/, example: 'true or false' },
   date: { pattern: /^-?\d{4,}-\d\d-\d\d$/, example: 'a date such as 2026-01-31' },
   datetime: {
@@ -103,7 +101,7 @@ const forms: Partial<Record<AttributeType, { pattern: RegExp; example: string }>
 }
 
 /** Accepts blanks and underscores between digits; numbers beyond a double's precision stay strings. */
-function parseNumber(type: AttributeType, text: string): { value: Scalar } | { error: string } {
+function parseNumber(type: ColumnType, text: string): { value: Scalar } | { error: string } {
   const bare = text.replaceAll(/[\s_\u00a0\u202f]/g, '')
   if (type === 'integer' && !/^-?\d+$/.test(bare)) return { error: 'Must be a whole number such as 1000.' }
   if (!/^-?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(bare)) return { error: 'Must be a number such as 12.5.' }
@@ -117,5 +115,5 @@ const significant = (text: string): number => text.replace(/e.*$/i, '').replaceA
 const quoted = (text: string): string => `“${text}”`
 
 /** Formats a value for a chip: texts in quotes, numbers grouped. */
-export const showValue = (type: AttributeType, value: Scalar): string =>
+export const showValue = (type: ColumnType, value: Scalar): string =>
   type === 'string' ? quoted(String(value)) : (formatCell({ type, primaryKey: false }, value) ?? 'null')

@@ -1,45 +1,37 @@
-/** The map of the home page: each dataset in its own colour, with popups. */
+/** The map of the home page: each dataset in its own look, with popups. */
 import type { GraticuleMap, PopupContext } from '@graticule/map'
 import { DataSource } from '@graticule/map/react'
 import { useNavigate } from '@tanstack/react-router'
-import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactElement, useMemo, useState } from 'react'
 import { consoleUrl } from '../../address.ts'
+import lookClasses from '../../look/look.module.css'
+import { LookCard } from '../../look/look-card.tsx'
+import { popupFields } from '../../look/popup-fields.ts'
+import { sourceLook } from '../../look/source-look.ts'
+import type { DatasetLook } from '../../look/telling-attribute.ts'
+import { useLook } from '../../look/use-look.ts'
 import { geometryLayers } from '../../map/geometry-layers.ts'
 import { MapView } from '../../map/map-view.tsx'
+import { featureFacts, popupElement } from '../../map/popups/feature-popup.ts'
 import { useTheme } from '../../theme.ts'
-import { featureFacts, popupElement } from './feature-popup.ts'
-import classes from './home.module.css'
 import type { DatasetExtent, MapDataset } from './map-dataset.ts'
 
 export interface DataMapProps {
   shown: readonly MapDataset[]
   extent: DatasetExtent | undefined
-  isExtentKnown: boolean
+  /** The datasets that the map fits, by their ids. */
+  extentOf: string
 }
 
-export function DataMap({ shown, extent, isExtentKnown }: DataMapProps): ReactElement {
+export function DataMap({ shown, extent, extentOf }: DataMapProps): ReactElement {
   const [map, setMap] = useState<GraticuleMap | null>(null)
-  const isFitted = useRef(isExtentKnown)
-  useEffect(() => {
-    // Fits extents that were loaded after the map, unless the user has already moved it.
-    if (!map || isFitted.current || !isExtentKnown) return
-    isFitted.current = true
-    if (extent) map.gl.fitBounds(extent, { padding: 32, maxZoom: 12, animate: false })
-  }, [map, extent, isExtentKnown])
   return (
-    <MapView
-      label="Map of all data"
-      bounds={isExtentKnown ? extent : undefined}
-      onReady={(ready) => {
-        setMap(ready)
-        ready.gl.once('dragstart', () => {
-          isFitted.current = true
-        })
-      }}
-    >
-      {drawingOrder(shown).map((dataset) => (
-        <DatasetLayer key={dataset.dataset.id} {...dataset} />
-      ))}
+    <MapView label="Map of all data" bounds={extent} boundsOf={extentOf} onReady={setMap}>
+      <div className={lookClasses.cards}>
+        {drawingOrder(shown).map((dataset) => (
+          <LookedDataset key={dataset.dataset.id} {...dataset} map={map} />
+        ))}
+      </div>
     </MapView>
   )
 }
@@ -50,18 +42,36 @@ const drawingOrder = (shown: readonly MapDataset[]): MapDataset[] =>
 
 const order: readonly MapDataset['shape'][] = ['area', 'line', 'point']
 
-function DatasetLayer({ dataset, colour }: MapDataset): ReactElement {
+interface LookedDatasetProps extends MapDataset {
+  map: GraticuleMap | null
+}
+
+function LookedDataset({ map, ...drawn }: LookedDatasetProps): ReactElement {
+  const access = useLook(drawn.dataset)
+  return (
+    <>
+      <DatasetLayer {...drawn} look={access.look} />
+      <LookCard {...access} dataset={drawn.dataset} sourceId={drawn.dataset.id} map={map} />
+    </>
+  )
+}
+
+interface DatasetLayerProps extends MapDataset {
+  look: DatasetLook
+}
+
+function DatasetLayer({ dataset, colour, look }: DatasetLayerProps): ReactElement {
   const theme = useTheme()
   const navigate = useNavigate()
   const layers = useMemo(() => geometryLayers(colour[theme], theme === 'dark' ? '#10141a' : '#ffffff'), [colour, theme])
   const keys = dataset.attributes.filter(({ primaryKey }) => primaryKey)
+  const fields = useMemo(() => popupFields(dataset.attributes, look), [dataset.attributes, look])
   const popup = ({ feature, close }: PopupContext) => {
     const key = keys.length === 1 ? (feature.properties[keys[0]?.name ?? ''] ?? feature.id) : undefined
     const search = key === undefined ? {} : { sel: key }
     return popupElement({
-      ...featureFacts(feature.properties, dataset.name),
+      ...featureFacts(feature.properties, fields, dataset.name),
       source: dataset.name,
-      className: classes.popup ?? '',
       link: {
         text: key === undefined ? 'Open the dataset' : 'Open this row',
         href: consoleUrl(
@@ -74,5 +84,15 @@ function DatasetLayer({ dataset, colour }: MapDataset): ReactElement {
       },
     })
   }
-  return <DataSource id={dataset.id} src={dataset.id} type="vector" layers={layers} selectionPopup={popup} />
+  const source = sourceLook(look)
+  return (
+    <DataSource
+      id={dataset.id}
+      src={dataset.id}
+      type="vector"
+      {...source}
+      {...(Object.keys(source).length === 0 && { layers })}
+      selectionPopup={popup}
+    />
+  )
 }

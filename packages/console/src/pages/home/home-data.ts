@@ -1,5 +1,4 @@
 /** The queries of the home page. */
-import type { Upload } from '@graticule/client'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { queryKeys } from '../../query-keys.ts'
 import { useClient, useMay } from '../../session/session.tsx'
@@ -23,21 +22,7 @@ async function counted<Row>(list: (onResponse: (response: Response) => void) => 
   return { rows, total: Math.max(total, rows.length) }
 }
 
-const movingMs = 1000
 const quietMs = 10_000
-
-/** Refetched every second while there are any, for their progress bars. */
-export function useUploadsInProgress() {
-  const client = useClient()
-  const may = useMay()
-  const params = { filter: { status: { $in: ['pending', 'processing'] } }, sort: ['-createdAt'], limit: 20 }
-  return useQuery({
-    queryKey: queryKeys.uploads.listWith(params),
-    queryFn: ({ signal }): Promise<Upload[]> => client.uploads.list({ ...params, signal }),
-    enabled: may('uploads', 'read'),
-    refetchInterval: ({ state }) => (state.data && state.data.length > 0 ? movingMs : quietMs),
-  })
-}
 
 export function useAgents() {
   const client = useClient()
@@ -71,8 +56,8 @@ export function useHealth() {
 }
 
 export interface Extents {
-  /** The bounding box of all drawable datasets. */
-  extent: DatasetExtent | undefined
+  /** The bounding box of some of the datasets. */
+  extentOf(ids: readonly string[]): DatasetExtent | undefined
   /** All requests have finished. */
   isKnown: boolean
   /** The datasets that have tiles. */
@@ -91,7 +76,7 @@ export function useExtents(ids: readonly string[]): Extents {
       staleTime: 60_000,
     })),
     combine: (answers) => ({
-      extent: unionOf(answers.map(({ data }) => data?.bounds)),
+      extentOf: (some) => unionOf(some.map((id) => answers[ids.indexOf(id)]?.data?.bounds)),
       isKnown: answers.every(({ isPending }) => !isPending),
       drawable: new Set(ids.filter((_, index) => answers[index]?.data)),
       failures: new Map(

@@ -43,11 +43,17 @@ test('lists do not wait for the map; each dataset has its colour, size and switc
   await page.getByRole('region', { name: 'Map of all data' }).waitFor()
   const box = page.getByRole('checkbox', { name: `Show ${name} on the map` })
   // Not by `check`: the box follows the address, which follows the click.
+  assert.equal(await box.isChecked(), true, 'it was added last')
+  const cities = page.getByRole('checkbox', { name: 'Show Cities of the world on the map' })
+  assert.equal(await cities.isChecked(), false)
   await box.click()
-  await page.waitForURL((url) => url.searchParams.get('hide') === areaId)
+  await page.waitForURL((url) => url.searchParams.get('show') === '')
   await page.getByRole('checkbox', { name: `Show ${name} on the map`, checked: false }).click()
   await page.waitForURL(({ search }) => search === '')
   await page.getByRole('checkbox', { name: `Show ${name} on the map`, checked: true }).waitFor()
+  await cities.click()
+  await page.waitForURL((url) => url.searchParams.get('show')?.split(',').length === 2)
+  assert.ok(page.url().includes(areaId))
   assert.deepEqual([page.faults, page.foreign], [[], []])
   await page.close()
 })
@@ -79,7 +85,7 @@ test('a click on a feature tells what it is, as text, and opens its row', async 
   await page.close()
 })
 
-test('uploads in progress, agents and their end are seen without a reload', async () => {
+test('uploads in progress, also those of others, and agents are seen without a reload', async () => {
   const { app, tenant } = stage
   const id = randomUUID()
   await app.db.query(sql`
@@ -90,12 +96,13 @@ test('uploads in progress, agents and their end are seen without a reload', asyn
   const agent = await app.call('POST', '/api/v1/agents', { key: tenant.developer, body })
   assert.equal(agent.status, 201, agent.text)
   const page = await stage.open('/')
-  await page.getByRole('heading', { name: '1 upload in progress' }).waitFor()
-  await page.getByText('loading 63 %').waitFor()
+  const uploads = page.getByRole('region', { name: 'Uploads' })
+  await uploads.getByRole('progressbar', { name: 'Loading roads.gpkg' }).waitFor()
+  await uploads.getByText('63 %').waitFor()
   await page.getByText('0 of 1 online').waitFor()
-  await app.db.query(sql`UPDATE svc.uploads SET status = 'cancelled', finished_at = now() WHERE id = ${id}::uuid`)
-  const standing = page.getByRole('complementary', { name: 'What there is' })
-  await standing.getByText('roads.gpkg').waitFor({ state: 'detached' })
+  await app.db.query(sql`
+    UPDATE svc.uploads SET status = 'cancelled', finished_at = now(), revision = revision + 1 WHERE id = ${id}::uuid`)
+  await uploads.getByText('Cancelled.').waitFor()
   await screenshots(page, 'home')
   assert.deepEqual([page.faults, page.foreign], [[], []])
   await page.close()

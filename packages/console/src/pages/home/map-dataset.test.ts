@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Dataset } from '@graticule/client'
-import { isNewTenant, mapDatasets, totalRows, unionOf } from './map-dataset.ts'
+import { addedLast, isNewTenant, mapDatasets, totalRows, unionOf } from './map-dataset.ts'
 
 const dataset = (id: string, createdAt: string, geometryType?: string) =>
   ({
@@ -43,4 +43,15 @@ test('a tenant with the sample alone is new', () => {
   assert.equal(isNewTenant([]), true)
   assert.equal(isNewTenant([{ metadata: { tags: ['sample'] } }]), true)
   assert.equal(isNewTenant([{ metadata: { tags: ['sample'] } }, { metadata: {} }]), false)
+})
+
+test('what was added last are the datasets of one upload, however often others are changed', () => {
+  const datasets = [
+    dataset('old', '2026-01-01T00:00:00.000Z'),
+    dataset('roads', '2026-03-01T12:00:00.012Z'),
+    dataset('places', '2026-03-01T12:00:00.020Z'),
+    dataset('before', '2026-03-01T11:59:59.000Z'),
+  ]
+  assert.deepEqual(addedLast(datasets), ['roads', 'places'])
+  assert.deepEqual(addedLast([]), [])
 })

@@ -53,6 +53,16 @@ export function unionOf(extents: readonly (readonly number[] | undefined)[]): Da
   return [corner(0, Math.min), corner(1, Math.min), corner(2, Math.max), corner(3, Math.max)]
 }
 
+/** Layers of one upload are made in one moment. */
+const sameMomentMs = 100
+
+/** The datasets that were made last: those of one upload together. */
+export function addedLast(datasets: readonly Pick<Dataset, 'id' | 'createdAt'>[]): string[] {
+  const times = datasets.map(({ createdAt }) => Date.parse(createdAt))
+  const last = Math.max(...times)
+  return datasets.filter((_, index) => last - (times[index] ?? 0) < sameMomentMs).map(({ id }) => id)
+}
+
 /** The sum of all row counts; undefined if any is unknown. */
 export function totalRows(datasets: readonly Pick<Dataset, 'rowEstimate'>[]): number | undefined {
   const rows = datasets.map(({ rowEstimate }) => rowEstimate)

@@ -17,11 +17,11 @@ export interface OnTheMapProps {
   drawn: readonly MapDataset[]
   /** Errors of datasets that cannot be drawn. */
   failures: ReadonlyMap<string, Error>
-  hidden: readonly string[]
+  shownIds: readonly string[]
   onToggle(id: string): void
 }
 
-export function OnTheMap({ rows: datasets, total, drawn, failures, hidden, onToggle }: OnTheMapProps): ReactElement {
+export function OnTheMap({ rows: datasets, total, drawn, failures, shownIds, onToggle }: OnTheMapProps): ReactElement {
   const rest = datasets.filter((dataset) => !drawn.some((other) => other.dataset === dataset))
   return (
     <section aria-labelledby="on-the-map">
@@ -33,7 +33,7 @@ export function OnTheMap({ rows: datasets, total, drawn, failures, hidden, onTog
             key={one.dataset.id}
             {...one}
             failure={failures.get(one.dataset.id)}
-            isShown={!hidden.includes(one.dataset.id)}
+            isShown={shownIds.includes(one.dataset.id)}
             onToggle={onToggle}
           />
         ))}

@@ -1,61 +1,22 @@
-/** The status section: uploads in progress, tile sources, agents online, the server's health. */
-import type { Upload } from '@graticule/client'
+/** The status section: tile sources, agents online, the server's health. */
 import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactElement, ReactNode } from 'react'
 import { faultOf } from '../../components/error-note.tsx'
 import { StatusDot } from '../../components/note.tsx'
-import { formatBytes, formatNumber } from '../../format.ts'
+import { formatNumber } from '../../format.ts'
 import classes from './home.module.css'
-import { useAgents, useHealth, useTileSourceCount, useUploadsInProgress } from './home-data.ts'
+import { useAgents, useHealth, useTileSourceCount } from './home-data.ts'
 
 export function Status(): ReactElement {
   return (
-    <>
-      <Uploads />
-      <section aria-labelledby="status">
-        <h2 id="status">Status</h2>
-        <ul className={classes.status}>
-          <TileSources />
-          <Agents />
-          <Health />
-        </ul>
-      </section>
-    </>
-  )
-}
-
-function Uploads(): ReactElement | null {
-  const { data: uploads = [] } = useUploadsInProgress()
-  if (uploads.length === 0) return null
-  return (
-    <section aria-labelledby="uploads">
-      <h2 id="uploads">{uploads.length === 1 ? '1 upload' : `${formatNumber(uploads.length)} uploads`} in progress</h2>
-      <ul className={classes.uploads}>
-        {uploads.map((upload) => (
-          <UploadRow key={upload.id} upload={upload} />
-        ))}
+    <section aria-labelledby="status">
+      <h2 id="status">Status</h2>
+      <ul className={classes.status}>
+        <TileSources />
+        <Agents />
+        <Health />
       </ul>
     </section>
-  )
-}
-
-interface UploadRowProps {
-  upload: Upload
-}
-
-function UploadRow({ upload: { fileName, size, status, stage, progress } }: UploadRowProps): ReactElement {
-  const percent = Math.round(progress * 100)
-  return (
-    <li>
-      <span className={classes.name} title={fileName}>
-        {fileName}
-      </span>
-      <span className={classes.size}>{formatBytes(size)}</span>
-      <progress aria-label={`Progress of ${fileName}`} max={100} value={percent} />
-      <span className={classes.quiet}>
-        {status === 'pending' ? 'Waiting' : `${stage ?? 'processing'} ${percent} %`}
-      </span>
-    </li>
   )
 }
 

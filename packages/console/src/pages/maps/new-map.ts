@@ -3,6 +3,7 @@ import type { Client } from '@graticule/client'
 import { defaultRecipe, geometryOf, type LayerRecipe, type Recipes } from '@graticule/map/recipe'
 import type { StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
 import { queryOptions } from '@tanstack/react-query'
+import { lookedRecipe } from '../../look/looked-recipe.ts'
 import { queryKeys } from '../../query-keys.ts'
 import type { MapDocument } from './editor-store.ts'
 import { recipesOf, themeOfStyle, withBase, withRecipes } from './recipe/map-style.ts'
@@ -31,7 +32,7 @@ export const newMapQuery = (client: Client, { dataset, base }: NewMapOptions) =>
     // Not cached, because every new map is a new document.
     gcTime: 0,
     staleTime: 0,
-    async queryFn({ signal }): Promise<MapDocument> {
+    async queryFn({ signal, client: queries }): Promise<MapDocument> {
       const [record, baseStyle] = await Promise.all([
         dataset ? client.datasets.get(dataset, { signal }) : null,
         readBase(client, base, signal),
@@ -40,7 +41,9 @@ export const newMapQuery = (client: Client, { dataset, base }: NewMapOptions) =>
       if (!record) return { name: 'New map', description: '', style: empty }
       if (!geometryOf(record)) throw new Error(`“${record.name}” has no geometry, so it cannot be shown on a map.`)
       const tilesId = await findTilesId(client, record.id)
-      return { name: record.name, description: '', style: withDataset(empty, record, tilesId) }
+      const plain = newLayer(recipesOf(empty), record, tilesId, themeOfStyle(empty))
+      const layer = await lookedRecipe(plain, record, themeOfStyle(empty), { client, queries })
+      return { name: record.name, description: '', style: withLayer(empty, layer) }
     },
   })
 
@@ -57,9 +60,8 @@ export async function readBase(
   return light ? readBase(client, light.id, signal) : { id: null, style: await readDefaultBase() }
 }
 
-function withDataset(style: StyleSpecification, dataset: DatasetSummary, tilesId: string): StyleSpecification {
+function withLayer(style: StyleSpecification, layer: LayerRecipe): StyleSpecification {
   const recipes = recipesOf(style)
-  const layer = newLayer(recipes, dataset, tilesId, themeOfStyle(style))
   return withRecipes(style, { ...recipes, layers: [layer, ...recipes.layers] })
 }
 

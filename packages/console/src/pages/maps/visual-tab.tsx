@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { type ReactElement, type ReactNode, useState, useSyncExternalStore } from 'react'
 import { Button } from '../../components/button.tsx'
 import { Note } from '../../components/note.tsx'
+import { RecipePopups } from '../../map/popups/recipe-popups.tsx'
 import { useClient } from '../../session/session.tsx'
 import { useEditor } from './editor-context.tsx'
 import type { EditorState } from './editor-store.ts'
@@ -61,6 +62,7 @@ export function VisualTab({ state, onDiscardDraft }: VisualTabProps): ReactEleme
             }}
           >
             <MapLegend />
+            <RecipePopups layers={recipes.layers} />
           </StyleMap>
         )}
       </div>

@@ -2,11 +2,17 @@
 import 'maplibre-gl/dist/maplibre-gl.css'
 import '../../map/maplibre.css'
 import { ApiError, type Client, createClient } from '@graticule/client'
-import { GraticuleMap } from '@graticule/map/react'
+import { GraticuleMap, PlaceSearch } from '@graticule/map/react'
 import { legendsOf } from '@graticule/map/recipe'
 import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useLocation } from '@tanstack/react-router'
-import { AttributionControl, NavigationControl, type StyleSpecification, setWorkerUrl } from 'maplibre-gl'
+import {
+  AttributionControl,
+  FullscreenControl,
+  NavigationControl,
+  type StyleSpecification,
+  setWorkerUrl,
+} from 'maplibre-gl'
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'
 import { type ReactElement, useEffect, useMemo, useState } from 'react'
 import { serverUrl } from '../../address.ts'
@@ -14,6 +20,8 @@ import { ErrorNote } from '../../components/error-note.tsx'
 import { Empty, Skeleton } from '../../components/note.tsx'
 import { Legend } from '../../map/legend.tsx'
 import { toOwnServer } from '../../map/map-requests.ts'
+import { hasWebGl, NoWebGl } from '../../map/no-web-gl.tsx'
+import { RecipePopups } from '../../map/popups/recipe-popups.tsx'
 import { recipesOf, themeOfStyle } from '../maps/recipe/map-style.ts'
 import { keyInFragment } from '../maps/share-link.ts'
 import classes from './share-page.module.css'
@@ -53,12 +61,14 @@ function SharedMap({ styleId, apiKey }: SharedMapProps): ReactElement {
     queryFn: ({ signal }) => client.maps.style<StyleSpecification>(styleId, { signal }),
     staleTime: 60_000,
   })
+  const layers = useMemo(() => (style ? recipesOf(style).layers : []), [style])
   const title = style?.name ?? 'Shared map'
   useEffect(() => {
     document.title = title
   }, [title])
   if (isRevoked || isRefusal(error)) return <NotShared />
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />
+  if (!hasWebGl) return <NoWebGl />
   if (!style) return <Skeleton height="100%" />
   return (
     <>
@@ -70,13 +80,17 @@ function SharedMap({ styleId, apiKey }: SharedMapProps): ReactElement {
         locale={{ 'Map.Title': title }}
         onReady={({ gl }) => {
           gl.addControl(new NavigationControl({ showCompass: false }))
+          gl.addControl(new FullscreenControl())
           gl.addControl(new AttributionControl({ compact: true }))
         }}
         onError={(event) => {
           // A refused tile means that the link was revoked while the page was open.
           if (/\b401\b/.test(event.detail.error.message)) setRevoked(true)
         }}
-      />
+      >
+        <PlaceSearch />
+        <RecipePopups layers={layers} />
+      </GraticuleMap>
       <SharedLegend title={title} style={style} />
     </>
   )

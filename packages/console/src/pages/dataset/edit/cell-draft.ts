@@ -1,6 +1,6 @@
 /** The draft of one cell: what is typed, and its conversion from and to the values of the API, without loss. */
 import { prettyJson } from '../../../components/code-editor/pretty-json.ts'
-import type { AttributeType } from '../attribute.ts'
+import type { ColumnType } from '../attribute.ts'
 import type { DatasetAttribute } from '../dataset.ts'
 import { parseValue } from '../operators.ts'
 import { parseExact, withDigits } from './exact-json.ts'
@@ -26,9 +26,9 @@ export function cellDraft({ type }: CellAttribute, value: unknown): CellDraft {
 }
 
 /** Types whose text is JSON. */
-const isStructured = (type: AttributeType): boolean => type === 'json' || type === 'array' || type === 'geometry'
+const isStructured = (type: ColumnType): boolean => type === 'json' || type === 'array' || type === 'geometry'
 
-const textOf = (type: AttributeType, value: unknown): string =>
+const textOf = (type: ColumnType, value: unknown): string =>
   isStructured(type) ? prettyExact(value) : String(withDigits(value))
 
 /** The pretty printer knows nothing of numbers that are kept as digits. */
@@ -73,13 +73,13 @@ function readPoint(point: readonly string[]): CellValue {
 
 const units = ['degrees, such as 24.94', 'degrees from -90 to 90, such as 60.17', 'metres']
 
-const shapes: Partial<Record<AttributeType, string>> = {
+const shapes: Partial<Record<ColumnType, string>> = {
   json: 'Must be JSON, such as {"a": 1}.',
   array: 'Must be a list in JSON, such as ["a", "b"].',
   geometry: 'Must be a GeoJSON geometry, such as {"type": "Point", "coordinates": [24.94, 60.17]}.',
 }
 
-function readStructured(type: AttributeType, text: string): CellValue {
+function readStructured(type: ColumnType, text: string): CellValue {
   try {
     const value = parseExact(text)
     if (type === 'json') return { value }

@@ -1,11 +1,11 @@
 /** The draft of a column, for a new table and for one that is there, and the column that the API is asked for. */
 import type { DatasetsAddColumnBody } from '@graticule/client'
-import type { AttributeType } from '../attribute.ts'
+import type { ColumnType } from '../attribute.ts'
 import { readCell } from './cell-draft.ts'
 
 interface ColumnKind {
   label: string
-  type: AttributeType
+  type: ColumnType
   /** As attributes have it; sent only where `type` alone would be another. */
   dbType: string
   isNarrow?: true

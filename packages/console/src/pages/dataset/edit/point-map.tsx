@@ -5,14 +5,14 @@ import { DataSource } from '@graticule/map/react'
 import { useQuery } from '@tanstack/react-query'
 import type { MapMouseEvent } from 'maplibre-gl'
 import { type ReactElement, useEffect, useEffectEvent, useMemo, useState } from 'react'
+import type { LngLatBox } from '../../../map/fit/fit-control.ts'
 import { MapView } from '../../../map/map-view.tsx'
 import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { useTheme } from '../../../theme.ts'
 import { useDataset } from '../dataset.ts'
-import type { Box } from '../operators.ts'
-import { boundsOf } from '../table/feature-bounds.ts'
-import { selectedLayers } from '../table/selected-layers.ts'
+import { boundsOf } from '../table/map/feature-bounds.ts'
+import { selectedLayers } from '../table/map/selected-layers.ts'
 import classes from './edit.module.css'
 
 export interface PointMapProps {
@@ -32,7 +32,7 @@ export function PointMap({ label, geometry, onPick }: PointMapProps): ReactEleme
   const layers = useMemo(() => selectedLayers(theme), [theme])
   usePick(map, onPick)
   useShown(map, features)
-  const begins = first ? around(first) : rows
+  const begins = first ?? rows
   return (
     <div className={classes.map} data-picks={onPick !== undefined}>
       {begins !== undefined && (
@@ -60,24 +60,20 @@ function featuresOf(value: object | null): FeatureCollection {
 const geometryTypes = /^((Multi)?(Point|LineString|Polygon)|GeometryCollection)$/
 
 /** Where the rows of the dataset are; null if nobody knows, undefined while it is asked. */
-function useRowsBounds(): Box | null | undefined {
+function useRowsBounds(): LngLatBox | null | undefined {
   const client = useClient()
   const { id } = useDataset()
   const { data, error } = useQuery({
     queryKey: queryKeys.tiles.one(id, 'bounds'),
-    queryFn: ({ signal }) => client.tiles.describe<{ bounds?: Box }>(id, { signal }),
+    queryFn: ({ signal }) => client.tiles.describe<{ bounds?: LngLatBox }>(id, { signal }),
   })
   if (error) return null
   return data && (isNarrow(data.bounds) ? data.bounds : null)
 }
 
 /** A table without rows has the bounds of the world, which do not fit a small map. */
-const isNarrow = (bounds: Box | undefined): bounds is Box => bounds !== undefined && bounds[2] - bounds[0] < 180
-
-/** In degrees, so that a single point is shown with what is near it. */
-const room = 0.02
-
-const around = ([west, south, east, north]: Box): Box => [west - room, south - room, east + room, north + room]
+const isNarrow = (bounds: LngLatBox | undefined): bounds is LngLatBox =>
+  bounds !== undefined && bounds[2] - bounds[0] < 180
 
 function usePick(map: GraticuleMap | null, onPick: PointMapProps['onPick']): void {
   const pick = useEffectEvent(({ lngLat }: MapMouseEvent) => {
@@ -101,6 +97,6 @@ function useShown(map: GraticuleMap | null, features: FeatureCollection): void {
     if (!map || !bounds) return
     const [west, south, east, north] = bounds
     if (map.gl.getBounds().contains([(west + east) / 2, (south + north) / 2])) return
-    map.gl.fitBounds(around(bounds) as [number, number, number, number], { maxZoom: 12, animate: false })
+    map.fit(bounds, { animate: false })
   }, [map, features])
 }

@@ -1,5 +1,5 @@
 /** The draft of a row, by the names of its columns, and what of it is sent. */
-import type { Fault } from '../../../components/error-note.tsx'
+import type { ErrorText } from '../../../components/error-note.tsx'
 import type { DatasetAttribute } from '../dataset.ts'
 import { type CellDraft, cellDraft, isSameCell, leftOut, readCell } from './cell-draft.ts'
 
@@ -36,7 +36,7 @@ export function readDraft(columns: Attributes, draft: RowDraft): ReadDraft {
 const pathName = (name: string): string => name.slice(0, 100)
 
 /** The server's faults, by column; the rest concerns the row as a whole. */
-export function faultsByColumn(attributes: Attributes, { fields }: Pick<Fault, 'fields'>) {
+export function faultsByColumn(attributes: Attributes, { fields }: Pick<ErrorText, 'fields'>) {
   const byColumn: Record<string, string> = {}
   const others = fields.filter(({ path, message }) => {
     const column = columnOf(attributes, path)

@@ -1,6 +1,6 @@
 /** The keywords of queries: members, operators by type, aggregates (see docs/api.md). */
 import type { Word } from '../../../components/code-editor/completion.ts'
-import type { AttributeType } from '../attribute.ts'
+import type { ColumnType } from '../attribute.ts'
 
 export const queryFields: ReadonlyMap<string, string> = new Map([
   ['attributes', 'what to return'],
@@ -18,13 +18,13 @@ export const aggregates: readonly string[] = ['count', 'sum', 'avg', 'min', 'max
 
 export const logic: readonly string[] = ['$and', '$or', '$not']
 
-const ordered: readonly AttributeType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time', 'uuid']
-const scalar: readonly AttributeType[] = [...ordered, 'boolean']
-const equatable: readonly AttributeType[] = [...scalar, 'json', 'array']
-const text: readonly AttributeType[] = ['string']
-const geometry: readonly AttributeType[] = ['geometry']
+const ordered: readonly ColumnType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time', 'uuid']
+const scalar: readonly ColumnType[] = [...ordered, 'boolean']
+const equatable: readonly ColumnType[] = [...scalar, 'json', 'array']
+const text: readonly ColumnType[] = ['string']
+const geometry: readonly ColumnType[] = ['geometry']
 
-const operators: readonly (readonly [name: string, types: readonly AttributeType[] | 'all', detail: string])[] = [
+const operators: readonly (readonly [name: string, types: readonly ColumnType[] | 'all', detail: string])[] = [
   ['$eq', equatable, 'equals'],
   ['$ne', equatable, 'differs from'],
   ['$gt', ordered, 'above'],
@@ -51,7 +51,7 @@ const operators: readonly (readonly [name: string, types: readonly AttributeType
   ['$dwithin', geometry, '{ point, distance } in metres'],
 ]
 
-export const operatorsOf = (type: AttributeType): string[] =>
+export const operatorsOf = (type: ColumnType): string[] =>
   operators.filter(([, types]) => types === 'all' || types.includes(type)).map(([name]) => name)
 
 export const operatorWords: readonly Word[] = [

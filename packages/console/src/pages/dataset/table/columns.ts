@@ -10,9 +10,9 @@ import {
   useTable,
 } from '@tanstack/react-table'
 import { useEffect, useMemo } from 'react'
-import type { AttributeType } from '../attribute.ts'
+import type { ColumnType } from '../attribute.ts'
 import type { DatasetAttribute } from '../dataset.ts'
-import { tableAttributes } from './page-query.ts'
+import { tableAttributes } from './rows/page-query.ts'
 import type { Row } from './selection.ts'
 
 const features = tableFeatures({
@@ -25,7 +25,7 @@ const features = tableFeatures({
 /** TanStack Table gets no rows, because row-pages.ts manages them. */
 const noRows: Row[] = []
 
-const widths: Partial<Record<AttributeType, number>> = {
+const widths: Partial<Record<ColumnType, number>> = {
   integer: 120,
   number: 120,
   boolean: 90,

@@ -1,25 +1,27 @@
 /** The state of the table tab: rows, columns, selection, open panels, and whether the map is shown. */
 import type { Dataset } from '@graticule/client'
+import { useSearch } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import type { LngLatBox } from '../../../map/fit/fit-control.ts'
 import { useIsPhone } from '../../../media.ts'
 import { geometryOf } from '../dataset.ts'
-import type { Box } from '../operators.ts'
 import { useView } from '../view.ts'
 import { useColumns } from './columns.ts'
-import type { GridHandle } from './data-grid.tsx'
 import type { OpenRow } from './details.tsx'
-import { useSelectedFeatures } from './selected-features.ts'
+import type { GridHandle } from './grid/data-grid.tsx'
+import { useSelectedFeatures } from './map/selected-features.ts'
+import { useRows, useShownRows } from './rows/use-rows.ts'
 import { useLiveTable } from './use-live-table.ts'
-import { useRows, useShownRows } from './use-rows.ts'
 import { useSelection } from './use-selection.ts'
 
 export function useTable(dataset: Dataset) {
   const { where, sort } = useView()
+  const { show } = useSearch({ strict: false }) as { show?: unknown }
   const isPhone = useIsPhone()
   const hasMap = geometryOf(dataset) !== undefined
-  const [isMapWanted, setMapWanted] = useState(!isPhone)
+  const [isMapWanted, setMapWanted] = useState(!isPhone || show === 'map')
   const [open, setOpen] = useState<OpenRow | null>(null)
-  const view = useRef<Box | null>(null)
+  const view = useRef<LngLatBox | null>(null)
   const grid = useRef<GridHandle>(null)
   const tableQuery = useMemo(() => ({ dataset, where, sort }), [dataset, where, sort])
   const rows = useRows(tableQuery)

@@ -18,7 +18,7 @@ import {
 import { createExpression, type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
 import fc from 'fast-check'
 import { baseStyles } from '../../../../../server/src/tenants/cartography/maps/base-styles.ts'
-import type { AttributeType } from '../../dataset/attribute.ts'
+import type { ColumnType } from '../../dataset/attribute.ts'
 import { isEditedByHand, recipesOf, themeOfStyle, tilesOf, withBase, withRecipes } from './map-style.ts'
 
 const bases = baseStyles().map(({ style }) => style)
@@ -234,7 +234,7 @@ const anyColouring: fc.Arbitrary<Colouring> = fc.oneof(
   anyCategories,
   anyGraduated,
 )
-const types: AttributeType[] = ['string', 'integer', 'number', 'boolean', 'date', 'datetime', 'uuid']
+const types: ColumnType[] = ['string', 'integer', 'number', 'boolean', 'date', 'datetime', 'uuid']
 const anyRecipe: fc.Arbitrary<LayerRecipe> = fc.record({
   id: fc.constant(''),
   datasetId: fc.uuid(),

@@ -27,7 +27,7 @@ export function AddDataset({ isOpen, onClose, onAdded }: AddDatasetProps): React
       onAdded(layer.id)
       onClose()
       const { bounds } = await queries.ensureQueryData(tileDescriptionQuery(client, tilesId))
-      if (bounds && recipes.layers.length === 0) map.current?.gl.fitBounds(bounds, { padding: 32, maxDuration: 800 })
+      if (bounds && recipes.layers.length === 0) map.current?.fit(bounds, { padding: 32, maxDuration: 800 })
     },
   })
   return (

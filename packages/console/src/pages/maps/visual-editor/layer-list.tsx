@@ -4,7 +4,7 @@ import { type LayerRecipe, legendItems } from '@graticule/map/recipe'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
 import { Button, IconButton } from '../../../components/button.tsx'
-import { Menu } from '../../../components/menu.tsx'
+import { Menu } from '../../../components/popup/menu.tsx'
 import { LegendSymbol } from '../../../map/legend.tsx'
 import { useClient } from '../../../session/session.tsx'
 import { useEditor } from '../editor-context.tsx'
@@ -107,7 +107,7 @@ function LayerMenu({ layer, onChoose }: LayerMenuProps): ReactElement {
   const move = (by: number) => changeRecipes((now) => ({ ...now, layers: movedBy(now.layers, layer.id, by) }))
   const zoomTo = async () => {
     const { bounds } = await queries.ensureQueryData(tileDescriptionQuery(client, layer.tilesId))
-    if (bounds) map.current?.gl.fitBounds(bounds, { padding: 32, maxDuration: 800 })
+    if (bounds) map.current?.fit(bounds, { padding: 32, maxDuration: 800 })
   }
   const duplicate = () => {
     const id = `data-${Math.max(...recipes.layers.map((one) => Number(/\d+$/.exec(one.id)?.[0] ?? 0))) + 1}`

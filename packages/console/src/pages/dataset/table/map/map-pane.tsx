@@ -14,26 +14,30 @@ import {
   useRef,
   useState,
 } from 'react'
-import { ErrorNote } from '../../../components/error-note.tsx'
-import { Skeleton } from '../../../components/note.tsx'
-import { liveMapClient } from '../../../live/live-map-client.ts'
-import { MapView } from '../../../map/map-view.tsx'
-import { queryKeys } from '../../../query-keys.ts'
-import { useClient } from '../../../session/session.tsx'
-import { useTheme } from '../../../theme.ts'
-import { keyOf } from '../dataset.ts'
-import type { Box } from '../operators.ts'
+import { ErrorNote } from '../../../../components/error-note.tsx'
+import { Skeleton } from '../../../../components/note.tsx'
+import { liveMapClient } from '../../../../live/live-map-client.ts'
+import lookClasses from '../../../../look/look.module.css'
+import { LookCard } from '../../../../look/look-card.tsx'
+import { sourceLook } from '../../../../look/source-look.ts'
+import type { DatasetLook } from '../../../../look/telling-attribute.ts'
+import { useLook } from '../../../../look/use-look.ts'
+import type { LngLatBox } from '../../../../map/fit/fit-control.ts'
+import { MapView } from '../../../../map/map-view.tsx'
+import { queryKeys } from '../../../../query-keys.ts'
+import { useClient } from '../../../../session/session.tsx'
+import { useTheme } from '../../../../theme.ts'
+import { keyOf } from '../../dataset.ts'
+import { type Click, type RowId, rowId } from '../selection.ts'
 import { boundsOf } from './feature-bounds.ts'
 import { boxOf } from './map-view-box.ts'
 import type { SelectedFeatures } from './selected-features.ts'
 import { selectedLayers } from './selected-layers.ts'
-import { type Click, type RowId, rowId } from './selection.ts'
 
 const rowLayers = ['rows-fill', 'rows-outline', 'rows-line', 'rows-point']
 /** Click tolerance in pixels, for small points. */
 const tolerance = 4
 const flightMs = 800
-const closest = 12
 
 export interface Flight {
   /** `show` moves the camera only if no selected feature is visible. */
@@ -47,7 +51,7 @@ export interface MapPaneProps {
   where: JsonObject | undefined
   selected: SelectedFeatures
   flight: Flight | null
-  view: RefObject<Box | null>
+  view: RefObject<LngLatBox | null>
   onFeature(id: RowId, click: Pick<Click, 'isAdded'>): void
 }
 
@@ -58,9 +62,11 @@ export function MapPane({ dataset, where, selected, flight, view, onFeature }: M
   const key = useMemo(() => keyOf(dataset), [dataset])
   const tiles = useQuery({
     queryKey: queryKeys.tiles.one(dataset.id, 'bounds'),
-    queryFn: ({ signal }) => client.tiles.describe<{ bounds?: Box }>(dataset.id, { signal }),
+    queryFn: ({ signal }) => client.tiles.describe<{ bounds?: LngLatBox }>(dataset.id, { signal }),
   })
-  const rowsClient = useRowsClient(map, dataset, where)
+  const access = useLook(dataset)
+  const { look } = access
+  const rowsClient = useRowsClient(map, dataset, where, look)
   useView(map, view)
   useFlight(map, selected, flight)
   useFeatureClicks(map, (properties, isAdded) => {
@@ -71,18 +77,27 @@ export function MapPane({ dataset, where, selected, flight, view, onFeature }: M
   if (tiles.error) return <ErrorNote error={tiles.error} onRetry={() => void tiles.refetch()} />
   if (!tiles.data) return <Skeleton height="100%" />
   return (
-    <MapView label={`Map of ${dataset.name}`} client={rowsClient} bounds={padded(tiles.data.bounds)} onReady={setMap}>
-      <DataSource id="rows" src={dataset.id} type="vector" live={dataset.type === 'table'} />
+    <MapView label={`Map of ${dataset.name}`} client={rowsClient} bounds={tiles.data.bounds} onReady={setMap}>
+      <DataSource id="rows" src={dataset.id} type="vector" live={dataset.type === 'table'} {...sourceLook(look)} />
       <DataSource id="selected" src={selected.features as never} type="geojson" layers={layers} />
+      <div className={lookClasses.cards}>
+        <LookCard {...access} dataset={dataset} sourceId="rows" map={map} />
+      </div>
     </MapView>
   )
 }
 
-/** A client whose tiles have the filtered rows with their keys. */
-function useRowsClient(map: GraticuleMap | null, { id, attributes }: Dataset, where: JsonObject | undefined): Client {
+/** A client whose tiles have the filtered rows with their keys and what the look shows. */
+function useRowsClient(
+  map: GraticuleMap | null,
+  { id, attributes }: Dataset,
+  where: JsonObject | undefined,
+  { colour, size }: DatasetLook,
+): Client {
   const client = useClient()
   const key = attributes.filter(({ primaryKey }) => primaryKey).map(({ name }) => name)
-  const params = { ...(key.length > 0 && { attributes: key }), ...(where && { filter: where }) }
+  const drawn = [...new Set([...key, colour, size])].filter((name) => name !== null)
+  const params = { ...(key.length > 0 && { attributes: drawn }), ...(where && { filter: where }) }
   const text = JSON.stringify(params)
   const latest = useRef(text)
   const sent = useRef<string>(null)
@@ -100,20 +115,7 @@ function useRowsClient(map: GraticuleMap | null, { id, attributes }: Dataset, wh
   return rowsClient
 }
 
-/** Pads empty bounds, such as those of a single point. */
-function padded(bounds: Box | undefined): Box | undefined {
-  if (!bounds) return undefined
-  const [west, south, east, north] = bounds
-  const room = Math.max(0.02, 0.05 * Math.max(east - west, north - south))
-  return [
-    Math.max(-180, west - room),
-    Math.max(-85, south - room),
-    Math.min(180, east + room),
-    Math.min(85, north + room),
-  ]
-}
-
-function useView(map: GraticuleMap | null, view: RefObject<Box | null>): void {
+function useView(map: GraticuleMap | null, view: RefObject<LngLatBox | null>): void {
   useEffect(() => {
     if (!map) return
     const note = () => {
@@ -138,7 +140,7 @@ function useFlight(map: GraticuleMap | null, { features, areCurrent }: SelectedF
     if (!bounds) return
     const [west, south, east, north] = bounds
     const middle: [number, number] = [(west + east) / 2, (south + north) / 2]
-    if (flight.kind === 'fly') map.gl.fitBounds(bounds, { padding: 48, maxZoom: closest, duration: flightMs })
+    if (flight.kind === 'fly') map.fit(bounds, { padding: 48, duration: flightMs })
     else if (!map.gl.getBounds().contains(middle)) map.gl.easeTo({ center: middle, duration: flightMs })
   }, [map, features, areCurrent, flight])
 }
