@@ -19,7 +19,7 @@ export const agents: Part = {
   seconds: 90,
   async *cases(bench) {
     const ours = await bench.startGraticule(oneProcess)
-    const servers = [ours, { ...(await bench.startScript('bare-agents', {})), name: 'bare relay' }]
+    const servers = [ours, { ...(await bench.startScript('bare/bare-agents', {})), name: 'bare relay' }]
     const { id = '' } = await post(ours, bench.key, 'agents', {})
     const workers: ChildProcess[] = []
     try {

@@ -54,7 +54,7 @@ async function againstBare(bench: Bench, ours: Server, { work, paths, ratio, ...
   const headers = rest.headers ?? packed(bench)
   const file = join(bench.directory, 'answers')
   await recordAnswers({ url: ours.url, paths, headers }, file)
-  const bare = { ...(await bench.startScript('bare-answers', { ANSWERS: file })), name: 'node:http' }
+  const bare = { ...(await bench.startScript('bare/bare-answers', { ANSWERS: file })), name: 'node:http' }
   const load = () => ({ paths, headers })
   return requestCase(bench, { work, servers: [ours, bare], load, wanted: { ratio: { 'node:http': ratio } } })
 }

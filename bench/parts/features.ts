@@ -19,7 +19,7 @@ export const features: Part = {
     const named = ['pg_featureserv', 'tipg', 'postgrest'] as const
     const others = await bench.startPeers(named, { schema: world.schema })
     const table = `${world.schema}.${world.points.table}`
-    const bare = await bench.startScript('bare-rows', { DATABASE_URL: bench.databaseUrl, TABLE: table })
+    const bare = await bench.startScript('bare/bare-rows', { DATABASE_URL: bench.databaseUrl, TABLE: table })
     yield byKey(bench, world, [ours, ...others, { ...bare, name: 'node:http' }])
     const boxed = [ours, ...others.filter(({ name }) => name !== 'postgrest')]
     yield inBoxes(bench, world, { servers: boxed, layer: world.points, size: smallBox, what: 'small box' })

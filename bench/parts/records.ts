@@ -12,7 +12,7 @@ export const records: Part = {
   async *cases(bench) {
     const ours = await bench.startGraticule(oneProcess)
     const { path, key, token } = await seed(bench, ours)
-    const bare = await bench.startScript('bare-records', { DATABASE_URL: bench.databaseUrl })
+    const bare = await bench.startScript('bare/bare-records', { DATABASE_URL: bench.databaseUrl })
     yield requestCase(bench, {
       work: 'one record by its id',
       servers: [ours, { ...bare, name: 'Fastify' }],

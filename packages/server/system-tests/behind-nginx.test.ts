@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { connectWorker, type echo } from '../testing/agent-worker.ts'
 import { until } from '../testing/agent-world.ts'
 import { openStream } from '../testing/event-client.ts'
-import { type Nginx, startNginx } from '../testing/nginx.ts'
+import { type Nginx, startNginx } from '../testing/peers/nginx.ts'
 import { type TileApp, tileApp } from '../testing/tiles.ts'
 
 // One database is enough: nginx sees only what is answered.
@@ -114,13 +114,13 @@ describe('tiles through nginx', () => {
     assert.equal((await tile('2/2/1', {}, key.id)).status, 200)
     await answered('HIT', () => tile('2/2/1', {}, key.id))
     await maps.app.call('DELETE', `/api/v1/apikeys/${key.id}`, { key: maps.tenant.developer })
-    await until(async () => (await tile('2/2/1', {}, key.id)).status === 401, 'a deleted key still gets tiles', 20_000)
+    await until(async () => (await tile('2/2/1', {}, key.id)).status === 401, 'a deleted key still gets tiles')
   })
 
   test('change when their rows do', async () => {
     const before = (await tile('3/4/3')).headers.get('etag')
     await maps.script(`INSERT INTO places VALUES (1000, 'new', ST_Point(10.1, 10.1, 4326))`)
-    await until(async () => (await tile('3/4/3')).headers.get('etag') !== before, 'the old tile goes on', 20_000)
+    await until(async () => (await tile('3/4/3')).headers.get('etag') !== before, 'the old tile goes on')
   })
 
   test('are asked for once, however many want one at once', async () => {

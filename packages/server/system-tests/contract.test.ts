@@ -9,8 +9,8 @@ import { sql } from '../src/kernel/db/sql.ts'
 import { operations } from '../src/operations.ts'
 import { connectWorker, type TestWorker } from '../testing/agent-worker.ts'
 import { type Reply, type Tenant, type TestApp, testApp } from '../testing/harness.ts'
-import { type Occasion, occasionFor } from '../testing/occasions.ts'
-import { uploadRecord } from '../testing/upload-record.ts'
+import { type Occasion, occasionFor } from '../testing/hostile/occasions.ts'
+import { uploadRecord } from '../testing/uploads/upload-record.ts'
 
 // Every operation there is goes through every case: a new one needs no line here.
 const guarded = operations.filter((operation) => typeof operation.access === 'object')
@@ -275,12 +275,19 @@ function isAboutRecord({ path, access }: DeclaredOperation): boolean {
 
 function address(operation: DeclaredOperation, id: string): string {
   if (operation.id === 'ogc.asset') return '/ogc/assets/page.css'
-  const query = /^datasets\.(change|delete)Rows$/.test(operation.id) ? '?filter[id]=1&expect=1' : ''
+  const query = queries[operation.id] ?? ''
   const path = operation.path
     .replace('{id}', id)
     .replace('{invocationId}', invocations.get(id) ?? randomUUID())
     .replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(examples[name] ?? name))
   return path + query
+}
+
+/** What an operation demands of the query string. */
+const queries: Readonly<Record<string, string>> = {
+  'datasets.changeRows': '?filter[id]=1&expect=1',
+  'datasets.deleteRows': '?filter[id]=1&expect=1',
+  'places.search': '?q=bern',
 }
 
 /** What may stand in an address besides an id. */

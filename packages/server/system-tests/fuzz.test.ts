@@ -8,17 +8,25 @@ import { queryOf } from '../src/api/http/input/query-string.ts'
 import { openApiDocument } from '../src/boot/documents/openapi-document.ts'
 import type { Row } from '../src/kernel/db/db.ts'
 import { ident, sql } from '../src/kernel/db/sql.ts'
-import { type Document, type OperationEntry, operationAt, operationsOf, readDocument } from '../testing/api-document.ts'
-import type { Principal, RawRequest } from '../testing/draft.ts'
 import { type TestApp, testApp } from '../testing/harness.ts'
-import { anyRequest, plainRequest } from '../testing/request-generator.ts'
-import { createPool, type Pool } from '../testing/request-pool.ts'
+import {
+  type Document,
+  type OperationEntry,
+  operationAt,
+  operationsOf,
+  readDocument,
+} from '../testing/requests/api-document.ts'
+import type { Principal, RawRequest } from '../testing/requests/draft.ts'
+import { anyRequest, plainRequest } from '../testing/requests/request-generator.ts'
+import { createPool, type Pool } from '../testing/requests/request-pool.ts'
 
 // A failure names the seed; TEST_SEED=… sends the same requests again, FUZZ_REQUESTS=… more or fewer of them. Without --random
 // they are the same each time, so that a third of them finds what a change breaks.
 const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 26))
 const most = process.env.TEST_DATABASE_URL ? 20_000 : 3_000
-const requests = Number(process.env.FUZZ_REQUESTS ?? (process.env.TEST_RANDOM ? most : 0.3 * most))
+const requests = Number(
+  process.env.FUZZ_REQUESTS ?? (process.env.TEST_RANDOM ? most : (process.env.TEST_ALL ? 0.3 : 0.1) * most),
+)
 const lanes = 20
 const patienceMs = 250_000
 

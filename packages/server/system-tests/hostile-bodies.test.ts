@@ -3,20 +3,17 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { DeclaredOperation } from '../src/api/http/operation.ts'
 import { operations } from '../src/operations.ts'
-import { send } from '../testing/hostile-client.ts'
-import { type Placement, placementsOf, placementsOfTool } from '../testing/largest-bodies.ts'
-import { allowedRoom, anyRoom, shapes, type ValueShape } from '../testing/largest-values.ts'
-import { type MeteredServer, startMeteredServer } from '../testing/metered-server.ts'
+import { cpuSlack, receivingCost } from '../testing/hostile/cpu-allowance.ts'
+import { send } from '../testing/hostile/hostile-client.ts'
+import { type Placement, placementsOf, placementsOfTool } from '../testing/hostile/largest-bodies.ts'
+import { allowedRoom, anyRoom, shapes, type ValueShape } from '../testing/hostile/largest-values.ts'
+import { type MeteredServer, startMeteredServer } from '../testing/processes/metered-server.ts'
 import { createRandom } from '../testing/uploads/random.ts'
 
 const seed = Number(process.env.TEST_SEED ?? 1)
 
-/** On a machine on which `parsedMs` is at most this. Others, and this one beside busy neighbours, are given as much more as they need. */
-const usualParsedMs = 25
 const maxCpuMs = 50
 const maxTurnMs = 100
-/** CPU time grows by this where other processes use the same cores and their caches, as in a run of all tests. */
-const sharedCores = 2.5
 const maxGrownBytes = 300_000_000
 /** All shapes at all places, and more clients: for a run of everything. A usual one looks at a part that differs with the seed. */
 const isWholeRun = process.env.TEST_ALL !== undefined
@@ -43,15 +40,14 @@ type Measured = Body & {
 let server: MeteredServer
 let bodies: Body[]
 let slack: number
-/** The CPU time of Node for each byte of a body that a bare server in the same process receives and discards. */
-let receivedMs = 0
-const bareBody = 'x'.repeat(8 * 1_048_576)
+let receiving: ReturnType<typeof receivingCost>
 const measured: Measured[] = []
 
 before(async () => {
   server = await startMeteredServer()
-  slack = Math.max(sharedCores, parsedMs() / usualParsedMs)
-  for (let n = 0; n < 5; n++) receivedMs = Math.max(receivedMs, await bareMs())
+  slack = cpuSlack()
+  receiving = receivingCost(server)
+  for (let n = 0; n < 5; n++) await receiving.look()
   const random = createRandom(seed)
   const all = (await allPlacements()).map((placement) => ({
     placement,
@@ -64,23 +60,6 @@ before(async () => {
     .flatMap(({ placement }) => bodiesAt(placement, random))
 })
 after(() => server.close())
-
-/** The CPU time that this machine takes now for the largest body that is parsed at all. */
-function parsedMs(): number {
-  const text = shapes.shortTexts(allowedRoom(1_048_576))
-  const times = Array.from({ length: 5 }, () => {
-    const begun = process.cpuUsage()
-    JSON.parse(text)
-    const { user, system } = process.cpuUsage(begun)
-    return (user + system) / 1000
-  })
-  return Math.min(...times)
-}
-
-async function bareMs(): Promise<number> {
-  const { cpuMs } = await server.measure(() => send(server.bareUrl, 'POST', '/', { body: bareBody }))
-  return cpuMs / bareBody.length
-}
 
 async function allPlacements(): Promise<Placement[]> {
   const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
@@ -120,7 +99,7 @@ async function measure(body: Body): Promise<Measured> {
   const text = body.text()
   let best: Measured | undefined
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    if (attempt > 0) receivedMs = Math.max(receivedMs, await bareMs())
+    if (attempt > 0) await receiving.look()
     const { cpuMs, longestTurnMs: turnMs, result } = await server.measure(() => ask(body.placement, text))
     const isRefused = result.status >= 400 || result.text.includes('"isError":true')
     if (!best || cpuMs < best.cpuMs) best = { ...body, cpuMs, turnMs, status: result.status, isRefused }
@@ -130,7 +109,7 @@ async function measure(body: Body): Promise<Measured> {
 }
 
 const isTooMuch = ({ placement, cpuMs, turnMs, isRefused }: Measured): boolean =>
-  turnMs > maxTurnMs * slack || (isRefused && cpuMs > maxCpuMs * slack + receivedMs * placement.bytes)
+  turnMs > maxTurnMs * slack || (isRefused && cpuMs > maxCpuMs * slack + receiving.ms(placement.bytes))
 
 const described = ({ name, status, cpuMs, turnMs }: Measured): string =>
   `${name}: ${status}, ${Math.round(cpuMs)} ms of CPU, ${Math.round(turnMs)} ms in one turn`
@@ -141,7 +120,7 @@ describe('the largest bodies in every shape, for each operation and each tool', 
     for (const body of bodies) if (performance.now() < end) measured.push(await measure(body))
     const worst = measured.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, 5)
     t.diagnostic(
-      `${measured.length} of ${bodies.length} bodies, ${slack.toFixed(1)} times the usual time, ${(receivedMs * 1_048_576).toFixed(1)} ms to receive a mebibyte; worst: ${worst.map(described).join('; ')}`,
+      `${measured.length} of ${bodies.length} bodies, ${slack.toFixed(1)} times the usual time, ${receiving.ms(1_048_576).toFixed(1)} ms to receive a mebibyte; worst: ${worst.map(described).join('; ')}`,
     )
     assert.deepEqual(measured.filter(isTooMuch).map(described), [])
   })

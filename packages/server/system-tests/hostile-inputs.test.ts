@@ -4,18 +4,23 @@ import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { subprotocol } from '../src/agents/protocol.ts'
 import { limits } from '../src/kernel/limits/limits.ts'
-import { type HostileRequest, send } from '../testing/hostile-client.ts'
-import { type MeteredServer, startMeteredServer } from '../testing/metered-server.ts'
+import { cpuSlack, receivingCost } from '../testing/hostile/cpu-allowance.ts'
+import { type HostileRequest, send } from '../testing/hostile/hostile-client.ts'
+import { type MeteredServer, startMeteredServer } from '../testing/processes/metered-server.ts'
 
-/** Twice the 50 ms that a quiet machine is held to: CPU time grows too where neighbours fill the caches. */
-const maxCpuMs = 100
+/** On a quiet machine of the usual speed; see cpu-allowance.ts. */
+const maxCpuMs = 50
 const maxTurnMs = 100
-/** To receive each megabyte of a body. */
-const receivedMs = 10
+const maxAttempts = 12
 
 let server: MeteredServer
+let slack: number
+let receiving: ReturnType<typeof receivingCost>
 before(async () => {
   server = await startMeteredServer()
+  slack = cpuSlack()
+  receiving = receivingCost(server)
+  for (let n = 0; n < 5; n++) await receiving.look()
 })
 after(() => server.close())
 
@@ -188,38 +193,44 @@ for (const [kind, cases] of Object.entries(inputs)) {
       test(name, async () => {
         const { method = 'GET', path, ...rest } = make()
         const request = { key: server.named('key.own.developer'), ...rest }
-        const { cpuMs, longestTurnMs, result } = await leastOf(() => send(server.url, method, path, request))
+        const bytes = rest.body?.length ?? 0
+        const { cpuMs, turnMs, result } = await leastOf(() => send(server.url, method, path, request), bytes)
         const told = `${result.status} ${result.text.slice(0, 200)}`
         assert.ok(result.status > 0 && result.status < 500, told)
-        assert.ok(longestTurnMs < maxTurnMs, `${Math.round(longestTurnMs)} ms in one turn of the event loop: ${told}`)
-        const allowedMs = maxCpuMs + receivedMs * ((rest.body?.length ?? 0) / 1_000_000)
-        if (result.status >= 400) assert.ok(cpuMs < allowedMs, `${Math.round(cpuMs)} ms of CPU: ${told}`)
+        assert.ok(turnMs < maxTurnMs * slack, `${Math.round(turnMs)} ms in one turn of the event loop: ${told}`)
+        const isCheap = result.status < 400 || cpuMs < allowedMs(bytes)
+        assert.ok(isCheap, `${Math.round(cpuMs)} of ${Math.round(allowedMs(bytes))} ms of CPU: ${told}`)
       })
     }
   })
 }
 
-/** The least of four: a compiler or a garbage collector may come in between. */
-async function leastOf<T>(work: () => Promise<T>) {
-  let best = await server.measure(work)
-  for (let n = 0; n < 3 && (best.cpuMs > maxCpuMs / 2 || best.longestTurnMs > maxTurnMs / 2); n++) {
-    const next = await server.measure(work)
-    if (next.cpuMs < best.cpuMs) best = next
+const allowedMs = (bytes: number): number => maxCpuMs * slack + receiving.ms(bytes)
+
+/** The least of several: a compiler or a garbage collector may come in between. */
+async function leastOf<T>(work: () => Promise<T>, bytes = 0) {
+  let [cpuMs, turnMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let attempt = 1; ; attempt++) {
+    const { result, ...took } = await server.measure(work)
+    cpuMs = Math.min(cpuMs, took.cpuMs)
+    turnMs = Math.min(turnMs, took.longestTurnMs)
+    const isEnough = cpuMs < allowedMs(bytes) && turnMs < maxTurnMs * slack
+    if (isEnough || attempt === maxAttempts) return { cpuMs, turnMs, result }
+    await receiving.look()
   }
-  return best
 }
 
 test('SQL within the limits is parsed beside the event loop', async () => {
   const source = `SELECT 1 AS x WHERE 1 IN (${filled(19_800, () => '1', ',')})`
   let turnMs = Number.POSITIVE_INFINITY
-  for (let n = 0; n < 3 && turnMs > maxTurnMs; n++) {
+  for (let n = 0; n < 3 && turnMs > maxTurnMs * slack; n++) {
     const { method = '', path, body } = asSql(`${source} -- ${n}`)
     const key = server.named('key.own.developer')
     const { longestTurnMs, result } = await server.measure(() => send(server.url, method, path, { key, body }))
     assert.equal(result.status, 201, result.text)
     turnMs = Math.min(turnMs, longestTurnMs)
   }
-  assert.ok(turnMs < maxTurnMs, `${Math.round(turnMs)} ms in one turn of the event loop`)
+  assert.ok(turnMs < maxTurnMs * slack, `${Math.round(turnMs)} ms in one turn of the event loop`)
 })
 
 describe('frames of workers', () => {
@@ -230,9 +241,9 @@ describe('frames of workers', () => {
   }
   for (const [name, frame] of Object.entries(frames)) {
     test(`of a megabyte of ${name} end the connection and stop nobody`, async () => {
-      const { longestTurnMs, result } = await leastOf(() => flood(Array(8).fill(frame)))
+      const { turnMs, result } = await leastOf(() => flood(Array(8).fill(frame)), 8_000_000)
       assert.equal(result, 4400)
-      assert.ok(longestTurnMs < maxTurnMs, `${Math.round(longestTurnMs)} ms in one turn of the event loop`)
+      assert.ok(turnMs < maxTurnMs * slack, `${Math.round(turnMs)} ms in one turn of the event loop`)
     })
   }
 

@@ -20,7 +20,7 @@ const limits = {
 }
 
 /** For starting anew, on a busy machine; those who left would take 75 s. */
-const restartMs = 30_000
+const restartMs = 60_000
 
 const onEmbedded = { skip: process.env.TEST_DATABASE_URL ? 'PostgreSQL has a session for each' : false }
 

@@ -89,7 +89,7 @@ test('a lost database is 503 with Retry-After; the process lives and works again
   await door.open()
   const back = performance.now()
   while ((await get('/api/v1/applications')).statusCode !== 200) {
-    assert.ok(performance.now() - back < 20_000, 'the first 200 comes within seconds')
+    assert.ok(performance.now() - back < 60_000, 'the first 200 comes within seconds')
     await setTimeout(50)
   }
 })

@@ -27,6 +27,8 @@ const wallClock: Readonly<Record<string, string>> = {
   'boot/telemetry/metrics-bridge.ts': 'figures have times',
   'boot/telemetry/work-spans.ts': 'spans have times',
   'data/tiles/overviews/external-overviews.ts': 'rows have times',
+  'data/tiles/overviews/files/file-overviews.ts': 'rows have times',
+  'data/tiles/basemap/street-tiles.ts': 'all replicas take the same period',
   'data/tiles/overviews/overviews.ts': 'rows have times',
   'data/tiles/source/types/archive.ts': 'all replicas take the same period',
   'data/uploads/reader-process/gdal-pool.ts': 'files have times',

@@ -63,7 +63,7 @@ test('more exports than may wait for a thread are refused with the limit', async
 })
 
 test('more tiles than threads may have are refused with the limit', async () => {
-  const script = new URL('../testing/stalling-tile-worker.ts', import.meta.url)
+  const script = new URL('../testing/processes/stalling-tile-worker.ts', import.meta.url)
   const workers = createTileWorkers({ count: 1, maxConnections: 2, script })
   const job = { rows: { cells: [['a']], geometry: 'ewkb' } } as unknown as TileJob
   const leaving = new AbortController()

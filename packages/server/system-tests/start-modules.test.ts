@@ -27,7 +27,7 @@ test('a start loads the dependencies that every server needs, and no other', asy
   const directory = await makeDatabaseDirectory('modules')
   const database = process.env.TEST_DATABASE_URL ? await testDatabase() : undefined
   const loaded = join(directory, 'loaded.json')
-  const recorder = new URL('../testing/record-modules.ts', import.meta.url).pathname
+  const recorder = new URL('../testing/processes/record-modules.ts', import.meta.url).pathname
   try {
     const server = await startServer({
       PATH: process.env.PATH ?? '',
@@ -51,7 +51,7 @@ test('a start loads the dependencies that every server needs, and no other', asy
 })
 
 test('the memory that only the start needed is given back', async () => {
-  const script = new URL('../testing/trim-heap-process.ts', import.meta.url).pathname
+  const script = new URL('../testing/processes/trim-heap-process.ts', import.meta.url).pathname
   const { stdout } = await promisify(execFile)(process.execPath, [script])
   const { before, after, gc } = JSON.parse(stdout)
   assert.ok(after < before / 2, stdout)

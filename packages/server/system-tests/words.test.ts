@@ -52,14 +52,17 @@ const exceptions: Readonly<Record<string, string>> = {
   placeOfPoint: 'inside, outside or on the border: where a point lies',
   'spatial-places.ts': 'points of interest in a test',
   putInPlace: 'to put a table in place of another',
-  'sending-rate.ts': 'bytes of an upload on their way',
-  'sending-rate.test.ts': 'bytes of an upload on their way',
-  SendingSample: 'bytes of an upload on their way',
-  sendingRate: 'bytes of an upload on their way',
+  Sending: 'bytes of an upload on their way',
 }
 
-/** Words that the names of a package keep, because its users read them: the API's path is `/contactpoints/{id}/bindings`. */
+/** Words that names keep, because users read them: paths of the API are `/contactpoints/{id}/bindings` and `/places`. */
 const keptIn: Readonly<Record<string, readonly string[]>> = {
+  'packages/client/src/': ['place', 'places'],
+  'packages/map/src/controls/place-search': ['place'],
+  'packages/map/src/map-client.ts': ['place'],
+  'packages/map/src/react/react.ts': ['place'],
+  'packages/server/src/tenants/cartography/places/': ['place', 'places'],
+  'packages/server/src/boot/open/open-maps.ts': ['places'],
   'packages/client/': ['binding', 'bindings'],
   'packages/console/': ['binding', 'bindings'],
 }
@@ -116,6 +119,15 @@ const forbidden = (sources: readonly Source[]): string[] =>
       ...bare.map(({ name }) => `${file}: ${name} is a participle; name the thing`),
     ]
   })
+
+/** Packages whose types stand side by side in the same files. */
+const usedTogether = 'packages/{client,console,map}/src'
+
+test(`no two exported types of ${usedTogether} share a name`, () => {
+  const sources = sourcesIn(usedTogether)
+  assert.ok(sources.length > 300)
+  assert.deepEqual(sharedTypes(sources), [])
+})
 
 for (const folder of packages) {
   test(`no two exported types of ${folder} share a name`, () => {

@@ -60,7 +60,7 @@ export async function agentWorld(settings: Record<string, string> = {}) {
   }
 }
 
-export async function until(isSo: () => unknown, what: string, withinMs = 60_000): Promise<void> {
+export async function until(isSo: () => unknown, what: string, withinMs = 200_000): Promise<void> {
   const end = performance.now() + withinMs
   while (!(await isSo())) {
     assert.ok(performance.now() < end, what)

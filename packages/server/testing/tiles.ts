@@ -11,9 +11,10 @@ export type TileApp = Awaited<ReturnType<typeof tileApp>>
 
 type Body = Record<string, unknown>
 
-export async function tileApp(settings: Record<string, string> = {}) {
+/** `log` gets every line of the service's log. */
+export async function tileApp(settings: Record<string, string> = {}, log?: (line: string) => void) {
   const directory = await mkdtemp(join(tmpdir(), 'graticule-tiles-'))
-  const app: TestApp = await testApp({ DATA_DIR: directory, ...settings })
+  const app: TestApp = await testApp({ DATA_DIR: directory, ...settings }, log)
   const tenant: Tenant = await app.tenant('maps')
   const schema = schemaOf(tenant)
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { after, before, type TestContext, test } from 'node:test'
 import { type AgentWorld, agentWorld, until } from '../../testing/agent-world.ts'
-import { runningQueries } from '../../testing/running-queries.ts'
+import { runningQueries } from '../../testing/processes/running-queries.ts'
 
 // One database is enough: models, agents and callers meet in memory; invoke.test.ts and ownership.test.ts write the history to
 // both.
@@ -113,5 +113,5 @@ test('a client that leaves while a tool is at work ends its query', async (t) =>
   await until(async () => (await runningQueries(app.admin)) > 0, 'the tool is not used')
   leave.abort()
   await left.then((stream) => stream.over).catch(() => {})
-  await until(async () => (await runningQueries(app.admin)) === 0, 'the query goes on', 9_000)
+  await until(async () => (await runningQueries(app.admin)) === 0, 'the query goes on', 25_000)
 })

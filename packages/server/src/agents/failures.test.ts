@@ -265,12 +265,20 @@ describe('an agent', () => {
 
   test('at its own limit is 429, and has its place free the moment a call has ended', async () => {
     const agentId = await world.agent({ maxConcurrency: 2 })
+    const { promise: refused, resolve: release } = Promise.withResolvers<void>()
     await world.worker(agentId, async ({ send, invoke }) => {
       send({ t: 'accept' })
-      await wait(invoke.input === 'slow' ? 200 : 0)
+      if (invoke.input === 'slow') await Promise.race([refused, wait(20_000)])
       send({ t: 'done' })
     })
-    const slow = await Promise.all([1, 2, 3, 4].map(() => world.invoke(agentId, { input: 'slow' })))
+    let refusals = 0
+    const slow = await Promise.all(
+      [1, 2, 3, 4].map(async () => {
+        const reply = await world.invoke(agentId, { input: 'slow' })
+        if (reply.status === 429 && ++refusals === 2) release()
+        return reply
+      }),
+    )
     assert.deepEqual(slow.map(({ status }) => status).sort(), [200, 200, 429, 429])
     const { limit, limitName } = slow.find(({ status }) => status === 429)?.body ?? {}
     assert.deepEqual({ limit, limitName }, { limit: 2, limitName: 'agentInvocations' })
@@ -300,12 +308,12 @@ describe('an agent', () => {
 })
 
 test('a stream that is silent after its start carries comments, and progress keeps it alive', async () => {
-  const agentId = await world.agent({ idleTimeoutMs: 300 })
+  const agentId = await world.agent({ idleTimeoutMs: 1_500 })
   await world.worker(agentId, async ({ send }) => {
     send({ t: 'accept' })
     send({ t: 'start' })
     for (let n = 0; n < 8; n++) {
-      await wait(100)
+      await wait(250)
       send({ t: 'progress' })
     }
     send({ t: 'done' })

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 import type { Permissions } from '../../api/access/grants.ts'
 import { raw } from '../../kernel/db/sql.ts'
 
@@ -191,12 +192,18 @@ test('a database that does not answer keeps nobody waiting for the list', async 
     assert.equal(database.status, 201, database.text)
     const id = await create('unreachable', { type: 'table', source: 'fields' })
     await app.db.script(`UPDATE svc.datasets SET database_id = '${database.body.id}' WHERE id = '${id}'`)
-    const begun = performance.now()
-    const { value } = await use('list_datasets', {})
-    assert.ok(performance.now() - begun < 8_000)
-    const rows = Object.fromEntries(value.datasets.map((one: Listed) => [one.name, one.rowEstimate]))
-    assert.ok(sockets.size > 0)
-    assert.deepEqual([rows.unreachable, rows.fields], [null, 6])
+    const list = async (): Promise<{ unreachable?: number | null; fields?: number | null }> => {
+      const { value } = await use('list_datasets', {})
+      return Object.fromEntries(value.datasets.map((one: Listed) => [one.name, one.rowEstimate]))
+    }
+    // The list has two seconds for all estimates, in which a busy machine may reach none of the databases. A connection that is not
+    // answered is given up after ten.
+    await until(async () => {
+      const begun = performance.now()
+      const { unreachable, fields } = await list()
+      assert.equal(unreachable, null)
+      return sockets.size > 0 && fields === 6 && performance.now() - begun < 8_000
+    })
     await app.call('DELETE', `/api/v1/datasets/${id}`, { key: own.developer })
   } finally {
     for (const socket of sockets) socket.destroy()

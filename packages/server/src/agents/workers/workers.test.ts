@@ -224,7 +224,7 @@ test('work goes to the least busy worker, and a conversation stays with one', as
 })
 
 test('a server that stops tells its workers, lets streams end, and ends the rest with 503', async () => {
-  const stopping = await agentWorld({ AGENT_DRAIN_MS: '400' })
+  const stopping = await agentWorld({ AGENT_DRAIN_MS: '3000' })
   const agentId = await stopping.agent()
   const { promise: told, resolve } = Promise.withResolvers<void>()
   const worker = await connectWorker({

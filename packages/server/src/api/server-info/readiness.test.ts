@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { testApp } from '../../../testing/harness.ts'
-import { startNats } from '../../../testing/nats.ts'
+import { startNats } from '../../../testing/peers/nats.ts'
 import { until } from '../../../testing/until.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import { createReadiness, type ReadinessParts } from './readiness.ts'
@@ -95,7 +95,7 @@ test('a stopping server is unready at once and takes requests as long as its not
     const base = `http://127.0.0.1:${(stopping.http.server.address() as AddressInfo).port}`
     const ask = (address: string) => fetch(`${base}${address}`, { headers: { 'x-api-key': app.master } })
     assert.equal((await ask(path)).status, 200)
-    const closing = stopping.close({ noticeMs: 3_000 })
+    const closing = stopping.close({ noticeMs: 10_000 })
     const refused = await ask(path)
     const { checks } = (await refused.json()) as { checks: object }
     assert.deepEqual([refused.status, idle(checks)], [503, { ...served, process: 'stopping' }])

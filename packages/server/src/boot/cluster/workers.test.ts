@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { connectWorker } from '../../../testing/agent-worker.ts'
 import { type TestDatabase, testDatabase } from '../../../testing/database.ts'
-import { type ReplicaProcess, startReplica } from '../../../testing/replica-process.ts'
+import { type ReplicaProcess, startReplica } from '../../../testing/processes/replica-process.ts'
 import { until } from '../../../testing/until.ts'
 import type { MetricValues } from '../../kernel/concurrency/metrics-exchange.ts'
 import { sql } from '../../kernel/db/sql.ts'
@@ -123,13 +123,16 @@ describe('workers', { skip }, () => {
     await database?.close()
   })
 
-  test('are restarted one by one on SIGHUP without a failed request, also while they are starting, and their counts go on', async () => {
+  test('are restarted one by one on SIGHUP without a failed request, also while they are starting, and their counts go on', async (t) => {
     // The first has greeted; the second has just begun.
     await until(() => workerPids().length === 2)
     const old = workerPids()
     const counted = await countStyles()
     const failed: unknown[] = []
     let isOver = false
+    t.after(() => {
+      isOver = true
+    })
     const ask = async () => {
       while (!isOver) {
         const status = await fetch(`${server.url}/api/v1/styles`, { headers: { 'x-api-key': master } }).then(

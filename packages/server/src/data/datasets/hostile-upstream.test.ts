@@ -5,8 +5,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type HostileAnswer, send } from '../../../testing/hostile-client.ts'
-import { type MeteredServer, startMeteredServer } from '../../../testing/metered-server.ts'
+import { cpuSlack } from '../../../testing/hostile/cpu-allowance.ts'
+import { type HostileAnswer, send } from '../../../testing/hostile/hostile-client.ts'
+import { type MeteredServer, startMeteredServer } from '../../../testing/processes/metered-server.ts'
 
 const mebibyte = 1_048_576
 /** The most that is read of an answer, less what is around the values. */
@@ -135,6 +136,7 @@ async function listen(upstream: Server): Promise<string> {
 }
 let server: MeteredServer
 let base = ''
+let slack: number
 
 before(async () => {
   base = await listen(webService)
@@ -147,6 +149,7 @@ before(async () => {
     AGENT_BRIDGES: 'on',
     AGENT_OUTPUT_BYTES: '1000000',
   })
+  slack = cpuSlack()
 })
 after(async () => {
   for (const upstream of [webService, functions]) {
@@ -162,8 +165,8 @@ const post = (path: string, body: object): Promise<HostileAnswer> =>
 /** The server answers with one of the statuses, does not fill its memory, and serves others meanwhile. */
 async function survives(t: TestContext, ask: () => Promise<HostileAnswer>, statuses: readonly number[]): Promise<void> {
   let turnMs = Number.POSITIVE_INFINITY
-  // The least of three: a garbage collection may come in between.
-  for (let n = 0; n < 3 && turnMs > maxTurnMs; n++) {
+  // The least of several: a garbage collection may come in between.
+  for (let n = 0; n < 5 && turnMs > maxTurnMs * slack; n++) {
     const { cpuMs, longestTurnMs, grownBytes, result } = await server.measure(ask)
     turnMs = Math.min(turnMs, longestTurnMs)
     const figures = `${Math.round(cpuMs)} ms of CPU, ${Math.round(longestTurnMs)} ms in one turn, ${Math.round(grownBytes / 1e6)} MB`
@@ -171,7 +174,7 @@ async function survives(t: TestContext, ask: () => Promise<HostileAnswer>, statu
     assert.ok(statuses.includes(result.status), `${result.status} ${result.text.slice(0, 500)}`)
     assert.ok(grownBytes < maxGrownBytes, figures)
   }
-  assert.ok(turnMs < maxTurnMs, `${Math.round(turnMs)} ms in one turn of the event loop`)
+  assert.ok(turnMs < maxTurnMs * slack, `${Math.round(turnMs)} ms in one turn of the event loop`)
 }
 
 const isWholeRun = process.env.TEST_ALL !== undefined

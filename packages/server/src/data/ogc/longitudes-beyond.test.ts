@@ -8,8 +8,8 @@ import { after, before, describe, test } from 'node:test'
 import fc, { type Arbitrary } from 'fast-check'
 import geographicLib from 'geographiclib-geodesic'
 import { geoParquet, testFolder } from '../../../../driver-duckdb/testing/folder.ts'
-import { type ExternalServer, startExternalServer } from '../../../testing/external-server.ts'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
+import { type ExternalServer, startExternalServer } from '../../../testing/peers/external-server.ts'
 import { featuresOf } from '../../../testing/tiles.ts'
 import { until } from '../../../testing/until.ts'
 import type { Geometry, Position } from '../../query/geometry/geojson.ts'
@@ -236,6 +236,16 @@ async function ask(door: string, body: object): Promise<{ id: number; distance?:
   return reply.body
 }
 
+/** What an agent is told by a tool of MCP. */
+async function nearby(door: string, options: object): Promise<{ id: number }[]> {
+  const params = { name: 'find_nearby', arguments: { datasetId: doors.get(door), limit: 200, ...options } }
+  const reply = await call('POST', '/api/v1/mcp', { body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params } })
+  assert.equal(reply.status, 200, reply.text)
+  const { isError, content } = reply.body.result
+  assert.notEqual(isError, true, content[0].text)
+  return JSON.parse(content[0].text).rows
+}
+
 const ways: { readonly [name: string]: (door: string, asked: Box) => Promise<number[]> } = {
   $bbox: async (door, asked) => idsOf(await ask(door, { where: { [nameIn(door)]: { $bbox: asked } } })),
   '$intersects with an area': async (door, asked) => {
@@ -344,6 +354,8 @@ describe('rows beyond ±180', () => {
             where: { $and: [onlyPoints, { [nameIn(door)]: { $dwithin: { point: [lon, lat], distance: within } } }] },
           })
           assert.deepEqual(idsOf(near), idsOf(expected.filter(({ metres: away }) => away <= within)))
+          const told = await nearby(door, { point: [lon, lat], distanceMeters: within, where: onlyPoints })
+          assert.deepEqual(idsOf(told), idsOf(near), 'find_nearby of MCP')
         }),
         { numRuns },
       )

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
 import { sweepLog } from '../../../testing/change-world.ts'
 import { until } from '../../../testing/until.ts'
 import { type WebhookWorld, webhookWorld } from '../../../testing/webhook-world.ts'
@@ -73,6 +74,40 @@ describe('a bound webhook', () => {
       await script(`INSERT INTO $.${placed.name} VALUES (${n}, ST_Point(${lng}, 0, 4326))`)
     }
     assert.deepEqual((await keysOf(placed.id, 1)).flat(), [1, 3])
+  })
+
+  test('is told of rows beyond ±180 by where they are on the earth', async () => {
+    const degrees = fc.noBias(fc.integer({ min: -5200, max: 5199 })).map((n) => n / 10 + 0.05)
+    const [longitudes = []] = fc.sample(fc.array(degrees, { minLength: 60, maxLength: 60 }), {
+      numRuns: 1,
+      seed: Number(process.env.TEST_SEED ?? 1),
+    })
+    const { name, id } = await table()
+    for (const [west, east] of [
+      [170, -170],
+      [-40, 60],
+      [100, 20],
+    ] as const) {
+      await script(`DELETE FROM $.${name}`)
+      const point = await world.bound(id, { bbox: [west, -10, east, 10], operations: ['insert'] })
+      const before = world.told(id).length
+      // The change log has one box for the rows of a statement.
+      const insert = (longitude: number, n: number) =>
+        `INSERT INTO $.${name} VALUES (${n}, ST_Point(${longitude}, 0, 4326))`
+      await script(longitudes.map(insert).join(';'))
+      const [progress] = (await world.toldOf(id, before + 1)).slice(before)
+      const isInside = (longitude: number) => {
+        const [lon, width] = [longitude - west, east - west].map((angle) => ((angle % 360) + 360) % 360)
+        return (lon ?? 0) <= (width ?? 0)
+      }
+      const expected = longitudes.flatMap((longitude, n) => (isInside(longitude) ? [n] : []))
+      assert.deepEqual(
+        progress?.data.keys.toSorted((a: number, b: number) => a - b),
+        expected,
+        `${west} to ${east}`,
+      )
+      await world.call('DELETE', `contactpoints/${point}`)
+    }
   })
 
   test('is told only of rows that match its filter now, and of every deletion', async () => {

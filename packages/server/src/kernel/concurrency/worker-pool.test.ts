@@ -7,8 +7,8 @@ import { ApiError } from '../errors.ts'
 import { type Channel, processChannel, startThread } from './channel.ts'
 import { createWorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 
-const script = new URL('../../../testing/pool-worker.ts', import.meta.url)
-const killAndWait = fileURLToPath(new URL('../../../testing/kill-and-wait.ts', import.meta.url))
+const script = new URL('../../../testing/processes/pool-worker.ts', import.meta.url)
+const killAndWait = fileURLToPath(new URL('../../../testing/processes/kill-and-wait.ts', import.meta.url))
 const kinds = {
   thread: (): Channel => startThread(script),
   process: (): Channel => processChannel(fork(script, { serialization: 'advanced', execArgv: [] })),
@@ -64,7 +64,7 @@ for (const [kind, startWorker] of Object.entries(kinds)) {
     })
 
     test('a request that takes too long ends with its worker, where the worker hears nothing', async (t) => {
-      const { run, close } = poolOf({ timeout: { ends: 'replace', ms: () => 100 } })
+      const { run, close } = poolOf({ timeout: { ends: 'replace', ms: () => 1_000 } })
       t.after(close)
       const late = run('loop')
       const other = run('a')

@@ -139,12 +139,12 @@ describe('an access token', () => {
   })
 
   test('ends when its time is over', async () => {
-    const brief = await testApp({ ACCESS_TOKEN_TTL: '3' })
+    const brief = await testApp({ ACCESS_TOKEN_TTL: '6' })
     try {
       const { id, public: key } = await brief.tenant('brief')
       const { headers } = await brief.login(await brief.user(id))
       assert.equal((await brief.call('GET', me, { key, headers })).status, 200)
-      await new Promise((resolve) => setTimeout(resolve, 3_100))
+      await new Promise((resolve) => setTimeout(resolve, 6_100))
       assert.equal((await brief.call('GET', me, { key, headers })).status, 401)
     } finally {
       await brief.close()

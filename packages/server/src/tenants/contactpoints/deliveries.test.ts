@@ -3,8 +3,8 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migratedDatabase, type TestDatabase } from '../../../testing/database.ts'
-import { type HttpSink, httpSink, type SunkRequest } from '../../../testing/http-sink.ts'
 import { inParallel } from '../../../testing/in-parallel.ts'
+import { type HttpSink, httpSink, type SunkRequest } from '../../../testing/peers/http-sink.ts'
 import { until } from '../../../testing/until.ts'
 import { createSecrets } from '../../api/access/secrets/secrets.ts'
 import { setUp } from '../../boot/start/first-start.ts'
@@ -152,7 +152,7 @@ test('a webhook gets the message, signed with every secret there is', async () =
   assert.equal(request.headers['webhook-id'], id)
   assert.equal(request.headers['x-token'], 't0ken')
   assert.ok(isSigned(request, key) && isSigned(request, other))
-  assert.ok(Math.abs(Number(request.headers['webhook-timestamp']) - Date.now() / 1000) < 10)
+  assert.ok(Math.abs(Number(request.headers['webhook-timestamp']) - Date.now() / 1000) < 100)
   const { timestamp, ...rest } = JSON.parse(request.body)
   assert.ok(Date.parse(timestamp) > 0)
   const data = { title: 'T', message: 'Ünïcode', severity: 'error', data: { a: [1] } }
@@ -232,7 +232,7 @@ test('Retry-After is waited for, as a number and as a date, and never longer tha
     const [row] = await database.db.query(
       sql`SELECT extract(epoch FROM next_at - clock_timestamp())::float8 AS seconds FROM svc.deliveries WHERE id = ${waiting}::uuid`,
     )
-    assert.ok(Number(row?.seconds) > 590 && Number(row?.seconds) <= 600, String(row?.seconds))
+    assert.ok(Number(row?.seconds) > 500 && Number(row?.seconds) <= 600, String(row?.seconds))
   }
 })
 
@@ -268,12 +268,12 @@ test('what another process is waiting to try again is tried by the next one', as
 
 test('what a process is sending, another one does not, however long it takes', async (t) => {
   if (!database.url) return t.skip('there is one process on the embedded database')
-  const service = await sink(() => ({ status: 200, afterMs: 2_500 }))
+  const service = await sink(() => ({ status: 200, afterMs: 8_000 }))
   const target = await point('webhook', { url: service.url })
-  const [slow, other] = [stack({ leaseSeconds: 1 }), stack({ leaseSeconds: 1 })]
+  const [slow, other] = [stack({ leaseSeconds: 4 }), stack({ leaseSeconds: 4 })]
   const id = await slow.accept(target, hello, undefined)
   await until(() => service.requests.length === 1)
-  await sleep(1_500)
+  await sleep(5_000)
   other.start()
   assert.equal((await ended(id)).attempts.length, 1)
   assert.equal(service.requests.length, 1)

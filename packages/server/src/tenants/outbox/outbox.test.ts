@@ -64,12 +64,12 @@ test('however many look for a row, it is tried once at a time, also when that ta
   let tried = 0
   const attempt = async (): Promise<DeliveryAttempt> => {
     tried++
-    await sleep(3_000)
+    await sleep(6_000)
     return {}
   }
-  const processes = [1, 2, 3].map(() => sendingBy(attempt, { concurrency: 4, perApplication: 4 }, 1.5))
+  const processes = [1, 2, 3].map(() => sendingBy(attempt, { concurrency: 4, perApplication: 4 }, 4))
   const id = await addMail()
-  for (let n = 0; n < 10; n++) {
+  for (let n = 0; n < 20; n++) {
     for (const { announce } of processes) announce()
     await sleep(250)
   }

@@ -202,18 +202,40 @@ describe('every type', () => {
   })
 
   test('of dates and times has a minimum, a maximum and a histogram', async () => {
-    const day = await statistics(types, 'day', 'bins=2&quantiles=1')
+    const day = await statistics(types, 'day', 'bins=4&quantiles=1')
     assert.deepEqual([day.min, day.max, day.mean], ['2026-01-01', '2026-01-04', null])
-    assert.deepEqual(day.histogram, [
-      { from: '2026-01-01', to: '2026-01-03', count: 2 },
-      { from: '2026-01-03', to: '2026-01-04', count: 2 },
-    ])
+    assert.deepEqual(
+      day.histogram,
+      [1, 2, 3, 4].map((n) => ({ from: `2026-01-0${n}`, to: `2026-01-0${n + 1}`, count: 1 })),
+    )
     const at = await statistics(types, 'at', 'bins=3&quantiles=2')
     assert.deepEqual(at.quantiles[1], { p: 0.5, value: '2026-01-01T01:00:00Z' })
-    assert.equal(at.histogram[1].from, '2026-01-01T01:00:00.000Z')
-    assert.equal((await statistics(types, 'local', 'bins=3')).histogram[1].from, '2026-01-01T01:00:00.000Z')
+    const threeHours = [
+      { from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T03:00:00.000Z', count: 3 },
+      { from: '2026-01-01T03:00:00.000Z', to: '2026-01-01T06:00:00.000Z', count: 1 },
+    ]
+    assert.deepEqual(at.histogram, threeHours)
+    assert.deepEqual((await statistics(types, 'local', 'bins=3')).histogram, threeHours)
     const clock = await statistics(types, 'clock')
     assert.deepEqual([clock.min, clock.histogram, clock.quantiles[10].value], ['01:00:00', [], '04:00:00'])
+  })
+
+  test('of dates and times has bins of the interval that is asked for, and only these have one', async () => {
+    const year = await statistics(types, 'day', 'interval=year')
+    assert.deepEqual(year.histogram, [{ from: '2026-01-01', to: '2027-01-01', count: 4 }])
+    assert.equal(
+      (await statistics(types, 'at', 'interval=hour&filter[i][$gt]=9223372036854775805')).histogram.length,
+      2,
+    )
+    const refused = await ask(types, 'i', 'interval=year')
+    assert.equal(refused.status, 400)
+    assert.match(refused.text, /query\/interval: is only for attributes of type date or datetime/)
+  })
+
+  test('of rows of a period is of these alone', async () => {
+    const id = await create({ type: 'table', source: 'types', metadata: { time: 'at' } })
+    const { count, min, max } = await statistics(id, 'day', 'time=2026-01-01T01/2026-01-01T02')
+    assert.deepEqual([count, min, max], [2, '2026-01-02', '2026-01-03'])
   })
 
   test('of texts has its most frequent values, shortened but counted separately', async () => {

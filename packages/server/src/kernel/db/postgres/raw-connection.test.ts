@@ -110,7 +110,7 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
     })
     const begun = performance.now()
     await assert.rejects(broken, /the reader is broken/)
-    assert.ok(performance.now() - begun < 10_000)
+    assert.ok(performance.now() - begun < 25_000)
     assert.equal(seen, 1)
     assert.equal(connection.isOpen, false)
   })
