@@ -1,0 +1,1 @@
+async function e(e,{source:t,properties:n,geometry:r}){if(r.type!==`Point`||!n.point_count)return;let i=typeof n.cluster_id==`number`?await e.getSource(t)?.getClusterExpansionZoom(n.cluster_id):e.getZoom()+2;i!==void 0&&e.easeTo({center:r.coordinates,zoom:i})}export{e as breakUp};

@@ -1,0 +1,1 @@
+var e={light:{background:`#ffffffee`,color:`#24292e`},dark:{background:`#12161dee`,color:`#eef1f4`}};export{e as t};

@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{N as t}from"./react-Blxb4kRm.js";var n=e(t(),1),r=matchMedia(`(max-width: 700px)`);function i(e){return r.addEventListener(`change`,e),()=>r.removeEventListener(`change`,e)}var a=()=>(0,n.useSyncExternalStore)(i,()=>r.matches);export{a as t};
