@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ END
   administer "$1" "$2" postgres 'CREATE ROLE graticule LOGIN CREATEROLE'
   administer "$1" "$2" postgres 'CREATE DATABASE graticule OWNER graticule'
   administer "$1" "$2" graticule 'CREATE EXTENSION postgis'
-  echo "ready $(head -1 "$dir/data/postmaster.pid")"
+  echo "ready $(head -1 "$dir/data/postmaster.pid") $dir/log"
   while read -r action; do
     if control "$1" "$action"; then echo done; else echo failed; fi
   done
@@ -57,6 +57,8 @@ export interface PostgresCluster {
   pid: number
   // An action of pg_ctl, such as `restart --mode=immediate`.
   control(action: string): Promise<void>
+  // What its log says of backends that ended by a signal, each with its statement: all others lose their connections with it.
+  crashes(): string[]
   stop(): Promise<void>
 }
 
@@ -74,20 +76,30 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const errors = text(child.stderr)
   const ready = await Promise.race([once(child.stdout, 'data').then(String), exited.then(() => undefined)])
   if (ready === undefined) throw new Error(`PostgreSQL did not start:\n${await errors}`)
+  const [, pid, log = ''] = ready.trim().split(' ')
   return {
     url: `postgres://graticule@127.0.0.1:${port}/graticule`,
     adminUrl: `postgres://postgres@127.0.0.1:${port}/graticule`,
-    pid: Number(ready.split(' ')[1]),
+    pid: Number(pid),
     async control(action) {
       child.stdin.write(`${action}\n`)
       const [answer] = await once(child.stdout, 'data')
       if (!String(answer).startsWith('done')) throw new Error(`pg_ctl ${action} failed`)
     },
+    crashes: () => crashesIn(readFileSync(log, 'utf8')),
     async stop() {
       child.stdin.end()
       await exited
     },
   }
+}
+
+// "was terminated by signal 11: Segmentation fault" is followed by the statement that ran. SIGKILL is sent by tests, and by a
+// machine without memory.
+function crashesIn(log: string): string[] {
+  const lines = log.split('\n')
+  const isCrash = (line: string) => /was terminated by signal (?!9\b)\d+/.test(line)
+  return lines.flatMap((line, index) => (isCrash(line) ? [lines.slice(index, index + 12).join('\n')] : []))
 }
 
 function binDirectory() {

@@ -149,8 +149,18 @@ async function runTests({ onPostgres, onEmbedded }: Plan) {
   const browserSeconds = watchBrowsers()
   await phase('Tests', (report) => runJobs(jobs, report))
   costs.addBrowsers(browserSeconds())
-  if (cluster) costs.addServer(cpuOfFamily(cluster.pid))
+  if (cluster) {
+    costs.addServer(cpuOfFamily(cluster.pid))
+    demandNoCrash(cluster.crashes())
+  }
   await cluster?.stop()
+}
+
+// Whatever file is at work then fails for a reason that it does not know, and the statement is one that tenants can reach.
+function demandNoCrash(crashes: string[]) {
+  if (crashes.length === 0) return
+  total.failed += crashes.length
+  failures.push(...crashes.map((crash) => `  A process of PostgreSQL crashed:\n${crash}`))
 }
 
 function jobsOf(chosenFiles: string[], database: Pick<Job, 'isEmbedded' | 'databaseUrl'>): Job[] {
