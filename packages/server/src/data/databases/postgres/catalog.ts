@@ -1,5 +1,6 @@
 // Queries of the catalogs of PostgreSQL.
-import { raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import { codeOf } from '../../../kernel/db/database-error.ts'
+import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 
@@ -28,3 +29,30 @@ export async function facts(
   }
   return rows
 }
+
+/**
+ * True, and a lock: nobody drops the table, nor a partition right below it, before the statement ends. PostGIS's functions that are
+ * given a table open it without one, and a table that was dropped a moment before crashes the process, and with it all sessions of
+ * the server (_postgis_index_extent and ST_EstimatedExtent of PostGIS 3.3). A statement's tables are locked when it is parsed; `false`
+ * keeps it from reading them, and from asking the server of a foreign table.
+ */
+export const isHeld = ({ schema, name }: { readonly schema: string; readonly name: string }): Sql =>
+  sql`NOT EXISTS (SELECT FROM ${ident(schema, name)} WHERE false)`
+
+/** Facts of a statement that names a table; none if that is gone, or if the role may not read it. */
+export async function factsOfTable(
+  connection: Pick<PostgresConnection, 'select'>,
+  options: SelectOptions,
+  statement: Sql,
+): Promise<Cells[]> {
+  try {
+    return await facts(connection, options, statement)
+  } catch (error) {
+    if (isAbsentOrClosed(error)) return []
+    throw error
+  }
+}
+
+const isAbsentOrClosed = (error: unknown): boolean =>
+  /^(42P01|3F000|42501)$/.test(codeOf(error)) ||
+  (error instanceof Error && error.cause !== undefined && isAbsentOrClosed(error.cause))

@@ -4,7 +4,7 @@ import type { TableEstimate } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import { wrapExtent } from '../../../query/geometry/antimeridian.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
-import { catalogOf, facts, roleOf } from './catalog.ts'
+import { catalogOf, factsOfTable, isHeld, roleOf } from './catalog.ts'
 import { rowEstimate, tableName } from './introspect.ts'
 
 /**
@@ -24,8 +24,9 @@ export async function estimateTable(
     SELECT ${rowEstimate} AS rows, ${extentSql(geometry, schema, name)} AS extent, ${isIndexed(geometry)} AS indexed
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'm', 'p') AND NOT c.relrowsecurity
-      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')`
-  const [row] = await facts(catalogOf(connection), { ...options, isTrusted: true }, statement)
+      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')
+      AND ${isHeld({ schema, name })}`
+  const [row] = await factsOfTable(catalogOf(connection), { ...options, isTrusted: true }, statement)
   return readEstimate(row)
 }
 

@@ -4,8 +4,8 @@ import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { Periods } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
-import { catalogOf, facts } from './catalog.ts'
-import { tableName } from './introspect.ts'
+import { catalogOf, facts, factsOfTable, isHeld } from './catalog.ts'
+import { type TableName, tableName } from './introspect.ts'
 
 /**
  * The root of a GiST index has the box of all rows, those of this moment included, so one page tells that all of them lie within ±180:
@@ -20,24 +20,37 @@ export async function longitudePeriods(
   const asked = geometries.filter(({ geography }) => !geography)
   const isKnown = source === undefined && asked.every(({ srid }) => !srid || srid === 4326)
   if (asked.length === 0 || isKnown) return {}
-  const { schema, name } = source === undefined ? { schema: '', name: '' } : tableName(source, connection.schema)
-  const statement = sql`
-    WITH asked AS (
-      SELECT * FROM unnest(${asked.map((one) => one.name)}::text[], ${asked.map(({ srid }) => srid || 4326)}::int4[]) AS a (name, srid)),
-    tables AS (
-      SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = ${schema} AND c.relname = ${name}),
-    leaves AS (
-      SELECT relid::oid AS oid FROM tables, pg_catalog.pg_partition_tree(tables.oid) WHERE isleaf
-      UNION SELECT oid FROM tables JOIN pg_catalog.pg_class c USING (oid) WHERE c.relkind <> 'p')
-    SELECT asked.name, period, (
-        SELECT bool_and(coalesce(${extentEnds(sql`leaves.oid`)}, false)) FROM leaves) AS within
-    FROM asked LEFT JOIN LATERAL (${periodOf(sql`asked.srid`)}) AS systems ON true`
-  const rows = await facts(catalogOf(connection), { ...options, isTrusted: true }, statement)
+  const catalog = catalogOf(connection)
+  const trusted = { ...options, isTrusted: true }
+  const within =
+    source === undefined
+      ? []
+      : await factsOfTable(catalog, trusted, withExtents(asked, tableName(source, connection.schema)))
+  const rows = within.length > 0 ? within : await facts(catalog, trusted, withoutExtents(asked))
   return Object.fromEntries(
     rows.map(({ name: column, period, within }) => [column, within === 't' || !period ? null : Number(period)]),
   )
 }
+
+const columnsAsked = (asked: readonly Attribute[]): Sql => sql`(
+  SELECT * FROM unnest(${asked.map((one) => one.name)}::text[], ${asked.map(({ srid }) => srid || 4326)}::int4[]) AS a (name, srid))`
+
+const withoutExtents = (asked: readonly Attribute[]): Sql => sql`
+  SELECT asked.name, period, NULL AS within
+  FROM ${columnsAsked(asked)} AS asked LEFT JOIN LATERAL (${periodOf(sql`asked.srid`)}) AS systems ON true`
+
+/** Not of partitions of partitions, which could be dropped meanwhile (isHeld). */
+const withExtents = (asked: readonly Attribute[], table: TableName): Sql => sql`
+  WITH asked AS ${columnsAsked(asked)},
+  tables AS (
+    SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${table.schema} AND c.relname = ${table.name} AND ${isHeld(table)}),
+  leaves AS (
+    SELECT relid::oid AS oid, level FROM tables, pg_catalog.pg_partition_tree(tables.oid) WHERE isleaf
+    UNION SELECT oid, 0 FROM tables JOIN pg_catalog.pg_class c USING (oid) WHERE c.relkind <> 'p')
+  SELECT asked.name, period, (
+      SELECT bool_and(coalesce(CASE WHEN level <= 1 THEN ${extentEnds(sql`leaves.oid`)} END, false)) FROM leaves) AS within
+  FROM asked LEFT JOIN LATERAL (${periodOf(sql`asked.srid`)}) AS systems ON true`
 
 /** In the units of the system; none in a system that does not go round the earth. */
 const periodOf = (srid: Sql): Sql => sql`
