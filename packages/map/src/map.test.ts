@@ -323,6 +323,7 @@ test('the first query of a GeoJSON source is enough for the properties of what t
   })
   const bound = { selectionMode: 'single', selectionState: 'ui.place', selectionFeatureState: 'ui.properties' }
   await show({ src: stage.world.places, type: 'geojson', ...bound })
+  await stage.page.evaluate(() => tools.until(() => tools.kept.state.get('ui.properties')))
   assert.deepEqual([await selected(), await stateAt('ui.properties')], [[2], { id: 2, code: 'p2', name: 'Place 2' }])
   assert.equal(queries.filter((query) => query !== '').length, 1)
   await noErrors()
