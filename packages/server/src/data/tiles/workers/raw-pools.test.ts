@@ -32,6 +32,8 @@ function database() {
         fail(new Error('cancelled'))
       },
       close,
+      send() {},
+      underWay: 0,
       get isOpen() {
         return open.has(id)
       },

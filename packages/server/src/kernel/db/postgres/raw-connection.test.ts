@@ -132,6 +132,64 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
     )
   })
 
+  /** All sent in one turn: what came of each, in the order in which they ended. */
+  async function sent(connection: RawConnection, texts: readonly string[], onRow = (_: string) => {}) {
+    const ended: string[] = []
+    const rowsOf = (text: string, bytes: Buffer, at: Int32Array) => {
+      onRow(text)
+      ended.push(`${text} has ${bytes.toString('utf8', at[0], at[1])}`)
+    }
+    const all = texts.map(
+      (text) =>
+        new Promise<void>((resolve) =>
+          connection.send(
+            { text, values: [], binary: [false], isUntrusted: false },
+            (bytes, at) => rowsOf(text, bytes, at),
+            (error) => resolve(void ended.push(`${text} ${error ? 'failed' : 'ended'}`)),
+          ),
+        ),
+    )
+    assert.equal(connection.underWay, texts.length)
+    await Promise.all(all)
+    assert.equal(connection.underWay, 0)
+    return ended
+  }
+
+  test('carries several statements at a time, and ends them in their order', async () => {
+    const connection = await connect()
+    for (const texts of [
+      ['SELECT 1', 'SELECT 2', 'SELECT 1 WHERE false', 'SELECT 1'],
+      ['SELECT 2', 'SELECT 3'],
+    ]) {
+      const wanted = texts.flatMap((text) =>
+        text.endsWith('false') ? [`${text} ended`] : [`${text} has ${text.slice(-1)}`, `${text} ended`],
+      )
+      assert.deepEqual(await sent(connection, texts), wanted)
+    }
+    assert.ok(connection.isOpen)
+  })
+
+  test('ends with a statement that fails, and those behind it fail too, each once', async () => {
+    const connection = await connect()
+    assert.deepEqual(await sent(connection, ['SELECT 1', 'SELECT 1 / 0', 'SELECT 3']), [
+      'SELECT 1 has 1',
+      'SELECT 1 ended',
+      'SELECT 1 / 0 failed',
+      'SELECT 3 failed',
+    ])
+    assert.equal(connection.isOpen, false)
+    const later = await connect()
+    const refuse = (text: string): void => {
+      if (text === 'SELECT 2') throw new Error('too many rows')
+    }
+    assert.deepEqual(await sent(later, ['SELECT 1', 'SELECT 2', 'SELECT 3'], refuse), [
+      'SELECT 1 has 1',
+      'SELECT 1 ended',
+      'SELECT 2 failed',
+      'SELECT 3 failed',
+    ])
+  })
+
   test('has the settings of its session', async () => {
     const connection = await connect(`SET statement_timeout = '77s'; SET search_path = x`)
     assert.deepEqual(

@@ -21,17 +21,25 @@ export type RawStatement = {
   readonly isUntrusted: boolean
 }
 
+/** Called once, with what went wrong if something did. */
+export type Done = (error?: Error) => void
+
 /**
  * A connection whose rows are handed over as they lie in the network's buffers: no object is made of them, nothing is
- * decoded that nobody looks at. It carries one statement at a time, and none after one that failed.
+ * decoded that nobody looks at. Statements that are sent before others have ended follow them (pipelining); a failure ends the
+ * connection, and all that it carries.
  */
 export type RawConnection = {
   /** What `onRow` throws ends the query. */
   run(statement: RawStatement, onRow: RowSink): Promise<void>
+  /** The same, sent with all others of this turn of the event loop. `done` must not throw. */
+  send(statement: RawStatement, onRow: RowSink, done: Done): void
   /** Ends what is going on; the connection is closed then. */
   cancel(): void
   close(): void
   readonly isOpen: boolean
+  /** The statements that have not ended. */
+  readonly underWay: number
 }
 
 type Running = {
@@ -40,8 +48,7 @@ type Running = {
   /** How many ReadyForQuery are still to come. */
   waiting: number
   error: Error | undefined
-  resolve(): void
-  reject(error: Error): void
+  readonly done: Done
 }
 
 const maxStatements = 100
@@ -54,22 +61,22 @@ export async function connectRaw(
 ): Promise<RawConnection> {
   const client = await logIn(server, settings, memory)
   let closed: Error | undefined
-  let running: Running | undefined
+  const running: Running[] = []
   const fail = (error: Error): void => {
     closed ??= error
-    const ended = running
-    running = undefined
-    ended?.reject(publicErrorOf(error))
+    for (const { done } of running.splice(0)) done(publicErrorOf(error))
   }
   client.on('error', fail)
   // From here on the socket is ours: the login was the driver's work.
   const stream = streamOf(client) as Duplex & Partial<Pick<DriverSocket, 'allowLongAnswer'>>
   stream.removeAllListeners('data')
-  stream.on('close', () => fail(new Error('Connection terminated')))
+  stream.on('close', () => fail(terminated()))
   const read = createMessageReader((code, bytes, start, end) => {
-    const refusal = running && take(running, code, bytes, start, end)
+    // What still comes belongs to a statement that was given up.
+    const first = closed ? undefined : running[0]
+    const refusal = first && take(first, code, bytes, start, end)
     if (refusal) cancel(refusal)
-    else if (running?.waiting === 0) finish()
+    else if (first?.waiting === 0) finish(first)
   })
   stream.on('data', (chunk: Buffer) => {
     try {
@@ -79,18 +86,14 @@ export async function connectRaw(
     }
   })
 
-  function finish(): void {
-    const ended = running
-    running = undefined
-    if (ended?.error) {
-      ended.reject(publicErrorOf(ended.error))
-      close()
-    } else ended?.resolve()
+  function finish({ error, done }: Running): void {
+    running.shift()
+    done(error && publicErrorOf(error))
+    if (error) close()
   }
 
-  const messagesOf = createStatementMessages()
   function close(): void {
-    closed ??= new Error('Connection terminated')
+    closed ??= terminated()
     if (!stream.destroyed) stream.end(terminateMessage)
     stream.destroy()
   }
@@ -98,24 +101,68 @@ export async function connectRaw(
   function cancel(reason: Error): void {
     cancelStatement(client)
     close()
-    fail(reason)
+    running.shift()?.done(publicErrorOf(reason))
+  }
+
+  const outbox = createOutbox((bytes) => closed ?? stream.write(bytes))
+  function add(statement: RawStatement, onRow: RowSink, done: Done): void {
+    running.push(begun(statement, onRow, done))
+    stream.allowLongAnswer?.()
+    outbox.add(statement)
   }
 
   return {
     run(statement, onRow) {
       if (closed) return Promise.reject(publicErrorOf(closed))
       return new Promise<void>((resolve, reject) => {
-        const at = new Int32Array(2 * statement.binary.length)
-        const waiting = statement.isUntrusted ? 3 : 1
-        running = { onRow, at, waiting, error: undefined, resolve, reject }
-        stream.allowLongAnswer?.()
-        stream.write(Buffer.concat(messagesOf(statement)))
+        add(statement, onRow, (error) => (error ? reject(error) : resolve()))
+        outbox.flush()
       })
+    },
+    send(statement, onRow, done) {
+      if (closed) done(publicErrorOf(closed))
+      else {
+        add(statement, onRow, done)
+        outbox.flushSoon()
+      }
     },
     cancel: () => cancel(new Error('The query was cancelled')),
     close,
     get isOpen() {
       return closed === undefined
+    },
+    get underWay() {
+      return running.length
+    },
+  }
+}
+
+const begun = ({ binary, isUntrusted }: RawStatement, onRow: RowSink, done: Done): Running => ({
+  onRow,
+  at: new Int32Array(2 * binary.length),
+  waiting: isUntrusted ? 3 : 1,
+  error: undefined,
+  done,
+})
+
+const terminated = (): Error => new Error('Connection terminated')
+
+/** The messages that are still to be written: at once, or all of this turn of the event loop together. */
+function createOutbox(write: (bytes: Buffer) => unknown) {
+  const messagesOf = createStatementMessages()
+  let waiting: Buffer[] = []
+  let isPlanned = false
+  function flush(): void {
+    isPlanned = false
+    if (waiting.length > 0) write(Buffer.concat(waiting))
+    waiting = []
+  }
+  return {
+    add: (statement: RawStatement) => void waiting.push(...messagesOf(statement)),
+    flush,
+    flushSoon(): void {
+      if (!isPlanned) setImmediate(flush)
+      isPlanned = true
     },
   }
 }
