@@ -56,12 +56,17 @@ export function answerImmediately<S>(
     const { url = '' } = request
     const route = routes.find(({ prefix }) => url.startsWith(prefix))
     const protocol = route && url.length <= maxUrlLength && isPlainGet(request) && protocols.of(request)
-    const { answer, caller } = (protocol && beginAnswer(route, { request, response }, url, surroundings)) || nothing
+    let taken: Taken<S> | undefined
+    const answered = (ready: Ready | undefined): void => {
+      if (ready && taken) write(taken, ready)
+      else if (taken && request.socket.destroyed) noteLeft(taken)
+      else goUsualWay(request, response)
+    }
+    const { answer, caller } =
+      (protocol && beginAnswer(route, { request, response }, url, surroundings, answered)) || nothing
     if (!(route && protocol && answer)) return goUsualWay(request, response)
-    const taken = { operation: route.operation, request, response, caller, begun, protocol }
-    if (!(answer instanceof Promise)) return write(taken, answer)
-    const giveUp = (): void => (request.socket.destroyed ? noteLeft(taken) : goUsualWay(request, response))
-    answer.then((ready) => (ready ? write(taken, ready) : giveUp()), giveUp)
+    taken = { operation: route.operation, request, response, caller, begun, protocol }
+    if (answer !== 'later') write(taken, answer)
   })
 
   function write(taken: Taken<S>, { status, headers, body }: Ready): void {
@@ -126,7 +131,7 @@ function immediateRoute<S>(operation: Operation<S>): Route<S>[] {
 }
 
 type Begun = {
-  readonly answer?: Ready | undefined | Promise<Ready | undefined>
+  readonly answer?: Ready | undefined | 'later'
   readonly caller?: Caller | undefined
 }
 
@@ -138,6 +143,7 @@ function beginAnswer<S>(
   { request, response }: Pick<Taken<S>, 'request' | 'response'>,
   url: string,
   { authority, services }: ImmediateContext<S>,
+  answered: (ready: Ready | undefined) => void,
 ): Begun {
   const { operation, answerNow, pattern, names } = route
   const matched = pattern.exec(pathOf(url))
@@ -155,24 +161,32 @@ function beginAnswer<S>(
     if (!answer) return nothing
     if (caller) authority.limitRate?.(caller, weightOf(operation))
     if (caller) authority.holdConnection?.(caller, request.socket, response)
-    if (typeof answer !== 'function') return { answer: finished(route, context, answer), caller }
-    const reading = answer().then((answer) => finished(route, context, answer))
-    return { answer: reading.finally(() => context.release()), caller }
+    if (typeof answer !== 'function') return finished(route, context, answer, answered)
+    const isBegun = answer((later) => {
+      context.release()
+      const { answer: ready } = finished(route, context, later, answered)
+      if (ready !== 'later') answered(ready)
+    })
+    return isBegun ? { answer: 'later', caller } : nothing
   } catch {
     // The usual way comes to the same result, and explains it.
     return nothing
   }
 }
 
-/** The answer with all headers, in its coding. */
+/** The answer with all headers, in its coding: at once, or later where it has to be compressed. */
 function finished<S>(
   { finish }: Route<S>,
   { headers, parts: { caller, authority } }: NowContext<S>,
   answer: Answer | undefined,
-): Ready | undefined | Promise<Ready> {
-  if (!answer || !isWhole(answer)) return undefined
+  answered: (ready: Ready | undefined) => void,
+): Begun {
+  if (!answer || !isWhole(answer)) return nothing
   if (caller) authority.noteRequest?.(caller)
-  return finish(answer, headers['accept-encoding'])
+  const ready = finish(answer, headers['accept-encoding'])
+  if (!(ready instanceof Promise)) return { answer: ready, caller }
+  ready.then(answered, () => answered(undefined))
+  return { answer: 'later', caller }
 }
 
 type RequestParts<S> = {

@@ -57,6 +57,12 @@ export type Answer = {
   isKept?: boolean
 }
 
+/**
+ * Begins an answer that takes a moment; false sends the request the usual way. Otherwise `done` is called once, later, and nothing
+ * instead of an answer sends the request the usual way then.
+ */
+export type BegunAnswer = (done: (answer: Answer | undefined) => void) => boolean
+
 type NameIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NameIn<Rest> : never
 
 /** The parameters that a path names: `/styles/{id}` has `id`. */
@@ -109,13 +115,12 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   isTile?: boolean
   /**
    * The answer as `handle` would give it, if it takes next to nothing; undefined sends the request the usual way, and so
-   * does an error. A function is called if the request may go on, and takes a moment. It must change nothing unless it answers. Only
-   * for GET.
+   * does an error. A function is called if the request may go on. It must change nothing unless it answers. Only for GET.
    */
   answerNow?: (
     context: NowContext<S> & (A extends 'public' | 'key' ? object : { scope: Scope }),
     params: PathParameters<P>,
-  ) => Answer | undefined | (() => Promise<Answer | undefined>)
+  ) => Answer | undefined | BegunAnswer
   /** The successful answer. */
   success: {
     status: number

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BaseServices } from '../../api/resource/resource.ts'
-import type { TileUse } from '../../data/tiles/cache/read-through-cache.ts'
+import type { TileUse } from '../../data/tiles/cache/pending-slots.ts'
 import type { TilesOptions } from '../../data/tiles/http/tile-services.ts'
 import { createTiling, type Tiling, type TilingOptions } from '../../data/tiles/tiling.ts'
 import { bytesIn, createStorageQuota } from '../../data/uploads/http/storage-quota.ts'

@@ -1,7 +1,7 @@
 /** Creates the counters of what applications use, and what each area is given to count with. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { OnQuery } from '../../data/datasets/queries/stream-slots.ts'
-import type { TileUse } from '../../data/tiles/cache/read-through-cache.ts'
+import type { TileUse } from '../../data/tiles/cache/pending-slots.ts'
 import type { WorkWatch } from '../../kernel/concurrency/work-watch.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import type { Config } from '../../kernel/settings/config.ts'

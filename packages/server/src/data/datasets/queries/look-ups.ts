@@ -1,7 +1,7 @@
 // Rows by key that are asked for again in the same form: only the key differs, so the statement and the writer are kept.
 import type { Scope } from '../../../api/access/acl.ts'
 import type { QueryTree } from '../../../api/http/input/query-string.ts'
-import type { Answer, Operation } from '../../../api/http/operation.ts'
+import type { Answer, BegunAnswer, Operation } from '../../../api/http/operation.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import type { GeometryForm } from '../../../query/execution/dialect.ts'
 import { parseFilter } from '../../../query/filter/filter.ts'
@@ -70,7 +70,7 @@ export async function rememberRow({
 type NowContext = Parameters<NonNullable<Operation<QueryServices>['answerNow']>>[0] & { scope: Scope }
 
 /** The row, if one was asked for in this form within the last second. */
-export function answerRow(context: NowContext, id: string): (() => Promise<Answer | undefined>) | undefined {
+export function answerRow(context: NowContext, id: string): BegunAnswer | undefined {
   const { services, scope, tree, headers } = context
   const form = formOf(tree, headers.accept)
   const record = form === undefined ? undefined : services.datasetCache.fresh(scope, id)
@@ -78,7 +78,10 @@ export function answerRow(context: NowContext, id: string): (() => Promise<Answe
   const kept = forms.get(record)?.get(form)
   const where = kept && parseFilter(tree.filter, record.attributes)
   if (where?.kind !== 'compare' || where.comparison !== 'eq') return undefined
-  return () => readRow(context, record, kept as Form, where.value)
+  return (done) => {
+    readRow(context, record, kept as Form, where.value).then(done, () => done(undefined))
+    return true
+  }
 }
 
 async function readRow(

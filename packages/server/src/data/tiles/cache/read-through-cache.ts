@@ -10,15 +10,15 @@ import {
 } from '../../../api/http/answers/compression.ts'
 import { createSingleFlight } from '../../../kernel/concurrency/single-flight.ts'
 import { whenReady } from '../../../kernel/concurrency/when-ready.ts'
-import type { ApiError } from '../../../kernel/errors.ts'
 import { report } from '../../../kernel/events.ts'
-import { overLimit } from '../../../kernel/limits/limits.ts'
 import { type Extension, requestKey, type TileRequest } from '../http/tile-request.ts'
 import { touches } from '../source/tile-bounds.ts'
 import type { LoadedTileSource, TileMakers } from '../source/tile-source-type.ts'
 import { tileSourceTypeOf } from '../source/tile-source-types.ts'
 import { tileMargin } from '../sql/tile-sql.ts'
 import { checkParameters } from '../strategy/dataset-tiles.ts'
+import { createPendingSlots, type TileUse } from './pending-slots.ts'
+import { createQuickTiles } from './quick-tiles.ts'
 import type { CachedTile, TileCache } from './tile-cache.ts'
 
 export type ReadTile = {
@@ -33,16 +33,17 @@ export type ReadThroughCache = {
   get(loaded: LoadedTileSource, request: TileRequest, leaving: () => AbortSignal): ReadTile | Promise<ReadTile>
   /** The tile if it can be sent at once: from the cache, or from a file that lies in memory. */
   ready(loaded: LoadedTileSource, request: TileRequest): ReadTile | undefined
+  /**
+   * A way to make the tile without a promise, where tiles like it were made a moment ago. It answers false if there is no place now;
+   * otherwise `done` is called later, with nothing if the tile has to be made by `get`.
+   */
+  quick(loaded: LoadedTileSource, request: TileRequest): QuickTile | undefined
   has(loaded: LoadedTileSource, request: TileRequest): boolean
 }
 
-export type ReadThroughOptions = TileMakers & { cache: TileCache; use?: TileUse | undefined }
+export type QuickTile = (done: (read: ReadTile | undefined) => void) => boolean
 
-/** Told of each tile, for the usage of applications. */
-export type TileUse = {
-  served(applicationId: string, isCached: boolean): void
-  made(applicationId: string, seconds: number): void
-}
+export type ReadThroughOptions = TileMakers & { cache: TileCache; use?: TileUse | undefined }
 
 /** An empty tile; in GeoJSON that is an empty FeatureCollection. */
 function emptyTile(extension: Extension): CachedTile {
@@ -55,6 +56,7 @@ const images = new Set<Extension>(['png', 'jpg', 'jpeg', 'webp', 'avif'])
 
 export function createReadThroughCache(options: ReadThroughOptions): ReadThroughCache {
   const { cache, workers, use } = options
+  const noteServed = servedNoter(use)
   const flights = createSingleFlight<CachedTile>()
 
   async function make(loaded: LoadedTileSource, request: TileRequest, signal: AbortSignal): Promise<CachedTile> {
@@ -63,32 +65,27 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
     return made ?? emptyTile(request.extension)
   }
 
-  const withPendingSlot = createPendingSlots(workers.capacity, use)
+  const slots = createPendingSlots(workers.capacity, use)
+  const quickTiles = createQuickTiles({ cache, small: workers.small, tryEnter: slots.tryEnter })
 
-  async function find(
+  const find = (
     loaded: LoadedTileSource,
     request: TileRequest,
     key: string,
     signal: AbortSignal,
-  ): Promise<CachedTile> {
-    return flights.join(key, signal, async (end) => {
-      const tile = await withPendingSlot(loaded.source.applicationId, () => make(loaded, request, end))
+  ): Promise<CachedTile> =>
+    flights.join(key, signal, async (end) => {
+      const tile = await slots.within(loaded.source.applicationId, () => make(loaded, request, end))
       cache.put(loaded.source.applicationId, key, tile)
       return tile
     })
-  }
 
   function readNow(loaded: LoadedTileSource, request: TileRequest, key: string): CachedTile | undefined {
-    if (!touches(request.tile, loaded.source.extentLngLat, tileMargin)) return undefined
+    if (isBeyond(loaded, request)) return undefined
     const stored = tileSourceTypeOf(loaded.source).readTileNow?.(options, loaded, request)
     const tile = stored === null ? emptyTile(request.extension) : stored
     if (tile) cache.put(loaded.source.applicationId, key, tile)
     return tile
-  }
-
-  function noteServed({ layer, source }: LoadedTileSource, isCached: boolean): void {
-    report('tile', { of: layer ? 'dataset' : 'archive', isCached })
-    use?.served(source.applicationId, isCached)
   }
 
   return {
@@ -96,63 +93,48 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
       const key = keyOf(loaded, request)
       const kept = cache.get(loaded.source.applicationId, key)
       const tile = kept ?? readNow(loaded, request, key)
-      const ready = tile && readyTile(tile, request)
-      if (ready) noteServed(loaded, kept !== undefined)
-      return ready
+      if (tile) return noteServed(loaded, readyTile(tile, request), kept !== undefined)
+      const isBare = (loaded.parameters?.size ?? 0) === 0
+      return isBare && isBeyond(loaded, request) ? readyTile(tileBeyond(loaded, request), request) : undefined
+    },
+    quick(loaded, request) {
+      const begin = quickTiles.of(loaded, request, keyOf(loaded, request))
+      return begin && ((done) => begin((tile) => done(noteServed(loaded, tile && readyTile(tile, request), false))))
     },
     has: (loaded, request) => cache.get(loaded.source.applicationId, keyOf(loaded, request)) !== undefined,
     get(loaded, request, leaving) {
       const key = keyOf(loaded, request)
       const owner = loaded.source.applicationId
       const kept = cache.get(owner, key)
-      // A cell may reach into tiles in which no row is.
-      const isOfRows = request.parameters.aggregate === undefined
-      if (
-        !kept &&
-        isOfRows &&
-        !loaded.isExtentEstimated &&
-        !touches(request.tile, loaded.source.extentLngLat, tileMargin)
-      ) {
+      if (!kept && isBeyond(loaded, request)) {
         checkParameters(loaded, request.parameters, request.tree)
-        const tile = { ...emptyTile(request.extension), ...(loaded.layer && { features: '0/0' }) }
-        return inForm(tile, request, () => {})
+        return inForm(tileBeyond(loaded, request), request, () => {})
       }
-      noteServed(loaded, kept !== undefined)
+      noteServed(loaded, true, kept !== undefined)
       const onGrown = (): void => cache.grow(owner, key)
       return whenReady(kept ?? find(loaded, request, key, leaving()), (tile) => inForm(tile, request, onGrown))
     },
   }
 }
 
-/** Limits one application to half the capacity, so that the others' maps keep working. */
-function createPendingSlots(capacity: number, use: TileUse | undefined) {
-  const most = Math.ceil(capacity / 2)
-  const pendingByOwner = new Map<string, number>()
-  return async <T>(owner: string, work: () => Promise<T>): Promise<T> => {
-    const others = pendingByOwner.get(owner) ?? 0
-    if (others >= most) throw tooManyTiles(most)
-    pendingByOwner.set(owner, others + 1)
-    const begun = performance.now()
-    try {
-      return await work()
-    } finally {
-      use?.made(owner, (performance.now() - begun) / 1000)
-      const left = (pendingByOwner.get(owner) ?? 1) - 1
-      if (left === 0) pendingByOwner.delete(owner)
-      else pendingByOwner.set(owner, left)
-    }
-  }
-}
+/** Whether no row can be in the tile. A cell may reach into tiles in which none is. */
+const isBeyond = ({ source, isExtentEstimated }: LoadedTileSource, { tile, parameters }: TileRequest): boolean =>
+  parameters.aggregate === undefined && !isExtentEstimated && !touches(tile, source.extentLngLat, tileMargin)
 
-const tooManyTiles = (most: number): ApiError =>
-  overLimit(
-    'tilesAtOnce',
-    most,
-    `This application already waits for ${most} tiles, its limit. Try again in a second.`,
-    {
-      headers: { 'Retry-After': '1' },
-    },
-  )
+const tileBeyond = ({ layer }: LoadedTileSource, { extension }: TileRequest): CachedTile => ({
+  ...emptyTile(extension),
+  ...(layer && { features: '0/0' }),
+})
+
+/** Counts a tile that is there. */
+const servedNoter =
+  (use: TileUse | undefined) =>
+  <T>({ layer, source }: LoadedTileSource, ready: T, isCached: boolean): T => {
+    if (!ready) return ready
+    report('tile', { of: layer ? 'dataset' : 'archive', isCached })
+    use?.served(source.applicationId, isCached)
+    return ready
+  }
 
 const keyOf = (loaded: LoadedTileSource, { tile, extension, tree }: TileRequest): string =>
   `${loaded.source.id} ${loaded.version} ${requestKey(tile, extension, tree)}`

@@ -1,7 +1,7 @@
 // Serves a tile with its ETag validator: whole, empty or unchanged.
 import type { FastifyRequest } from 'fastify'
 import { type Compression, chooseCompression, compressions } from '../../../api/http/answers/compression.ts'
-import type { Answer } from '../../../api/http/operation.ts'
+import type { Answer, BegunAnswer } from '../../../api/http/operation.ts'
 import { isUnchanged } from '../../../api/resource/revision.ts'
 import { whenReady } from '../../../kernel/concurrency/when-ready.ts'
 import { ApiError } from '../../../kernel/errors.ts'
@@ -32,6 +32,17 @@ export function serveReadyTile(
 ): Answer | undefined {
   const ready = readThrough.ready(loadedSource, tileRequest)
   return ready && answerTile(ready, loadedSource, tileRequest, request)
+}
+
+/** Made without a promise; nothing if it has to be made the usual way. */
+export function serveQuickTile(
+  readThrough: ReadThroughCache,
+  loadedSource: LoadedTileSource,
+  tileRequest: TileRequest,
+  request: Conditions,
+): BegunAnswer | undefined {
+  const begin = readThrough.quick(loadedSource, tileRequest)
+  return begin && ((done) => begin((read) => done(read && answerTile(read, loadedSource, tileRequest, request))))
 }
 
 /** The headers of a request, which may say that the client has the tile. */

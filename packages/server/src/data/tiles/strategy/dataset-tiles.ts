@@ -16,7 +16,7 @@ import { aggregateTile, tileAggregate } from '../aggregate/aggregate-tile.ts'
 import type { CellRegion } from '../aggregate/cell-source.ts'
 import { questionKey, type TileParameters } from '../http/tile-request.ts'
 import type { TileColumn } from '../mvt/columns.ts'
-import type { Tile } from '../mvt/projection.ts'
+import type { Coordinates, Tile } from '../mvt/projection.ts'
 import { mostSeenFirst, weight } from '../overviews/overview.ts'
 import type { DatasetLayer } from '../source/dataset-layer.ts'
 import { tileInDegrees } from '../source/tile-bounds.ts'
@@ -24,10 +24,11 @@ import type { TileBudget } from '../source/tile-budget.ts'
 import { readTileSettings, type TileSettings } from '../source/tile-settings.ts'
 import type { LoadedTileSource, TileData, TileMakers } from '../source/tile-source-type.ts'
 import { type SelectedColumn, selectedColumn } from '../sql/tile-columns.ts'
-import { hasBox, type TileQuery, tileBuffer, tileExtent, tileMargin } from '../sql/tile-sql.ts'
+import { coordinatesOf, hasBox, type TileQuery, tileBuffer, tileExtent, tileMargin } from '../sql/tile-sql.ts'
 import type { TileWorkers } from '../workers/tile-workers.ts'
 import { blockQuery } from './block-query.ts'
 import { withThinning } from './choose-thinning.ts'
+import { compileTile } from './compiled-tiles.ts'
 import { memoryTile } from './memory-tile.ts'
 import { blocksTile } from './overview-block-tile.ts'
 import { type MakeTile, runInSql, type SqlWork, type StrategyResult } from './run-tile-strategy.ts'
@@ -72,7 +73,8 @@ export async function makeDatasetTile(
   const budget = { maxFeatures, maxBytes }
   const shown = Math.min(maxFeatures, parameters.limit ?? maxFeatures)
   const series = `${loadedSource.source.id} ${questionKey(given)}`
-  const make = encoderOf(services.workers, layer, request, { maxFeatures: shown, maxBytes, series }, signal)
+  const limits = { maxFeatures: shown, maxBytes, series }
+  const make = encoderOf(services.workers, layer, request, limits, signal)
   const { inSql, inBlocks } = opened
   const wanted = { plan, inTile: (margin: number) => planOf(layer, parameters, tile, margin), columns }
   const blocks = inBlocks && (await blockQuery(inBlocks, layer, wanted, signal))
@@ -110,7 +112,11 @@ export async function makeDatasetTile(
   const work = { inSql, query, overview, make, shown, isLimited, isSure, signal }
   const dense = { inSql, query, budget, isFiltered, isLimited }
   const thinned = await withThinning(strategy, services.data, { layer, overview: loadedSource.overview }, dense)
-  return { source: opened, ...(await runInSql(thinned, work)) }
+  const made = await runInSql(thinned, work)
+  const isPlain = Object.keys(parameters).length === 0 && questionKey(given) === ''
+  if (isPlain)
+    compileTile(loadedSource, work, { ...shapeFor(layer, columns, coordinatesOf(query.geometry)), ...limits }, made)
+  return { source: opened, ...made }
 }
 
 /** What tiles of a source that are asked for with the same parameters have in common. */
@@ -140,18 +146,20 @@ const encoderOf =
     signal: AbortSignal,
   ): MakeTile =>
   (rows, columns, projection) => {
-    const shape = { extent: tileExtent, buffer: tileBuffer, ...budget }
     const isPlain = typeof projection === 'string'
     const own = isPlain ? {} : { definitions: projection.definitions }
-    const encoder = {
-      tile,
-      columns: encodedColumns(layer, columns),
-      projection: isPlain ? projection : ('mercator' as const),
-      ...shape,
-    }
+    const shape = shapeFor(layer, columns, isPlain ? projection : 'mercator')
+    const encoder = { tile, ...shape, ...budget }
     const { applicationId } = layer.dataset
     return workers.make({ rows, encoder, ...own, compression, asGeoJson }, signal, { applicationId, series })
   }
+
+const shapeFor = (layer: DatasetLayer, columns: readonly SelectedColumn[], projection: Coordinates) => ({
+  columns: encodedColumns(layer, columns),
+  projection,
+  extent: tileExtent,
+  buffer: tileBuffer,
+})
 
 type Wanted = { tile: Tile; columns: readonly SelectedColumn[]; plan: Plan; shown: number }
 

@@ -45,6 +45,8 @@ export type StrategyResult = {
   /** Features in the tile and in the data. */
   readonly features: string
   readonly statement?: Sql
+  /** Other tiles of this zoom are made by the same query, as long as they are small. */
+  readonly isRepeatable?: boolean
   /** Where the statement ran, if not where the table is. */
   readonly inSql?: SqlWork['inSql']
 }
@@ -72,6 +74,9 @@ function run(strategy: TileStrategy, work: SqlWork): Promise<StrategyResult> {
   return rowTile(projection ? { ...query, own: projection } : query, work)
 }
 
+/** There are more rows than the tile shows. */
+export const isCut = (made: MadeTile, shown: number): boolean => made.shown + made.refused > shown || made.seen > shown
+
 /** One feature per row. If there are too many, a second query selects the largest, which takes longer. */
 async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult> {
   const { inSql, make, shown, isLimited, isSure, signal } = work
@@ -79,8 +84,9 @@ async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult>
   const projection = query.own ?? coordinatesOf(query.geometry)
   const first = tileSql(query)
   const made = await make(await sqlRows(inSql, first, columns, signal), columns, projection)
-  const isCut = made.shown + made.refused > shown || made.seen > shown
-  if (!isCut) return { made, columns, statement: first, features: counted(made, isSure) }
+  if (!isCut(made, shown)) {
+    return { made, columns, statement: first, features: counted(made, isSure), isRepeatable: query.own === undefined }
+  }
   const total = await roughTotalOf(inSql, query, signal)
   const isExact = total.isCounted && isSure
   const counts = (best: MadeTile): string => featuresText(best.shown, { rows: total.rows, isExact })

@@ -25,36 +25,30 @@ export async function makeTile(job: TileJob, { query, compress, atWork, onSize }
   const { rows, encoder: shape, definitions, compression, asGeoJson } = job
   const encoder = createTileEncoder(shape, definitions && (await toMercator(definitions)))
   const begun = performance.now()
-  let refused = 0
-  let rowBytes = 0
-  let pairs = 0
+  const taken = nothingTaken()
   let databaseMs = 0
   atWork()
   if ('statement' in rows) {
     databaseMs = await query(rows, (bytes, at) => {
       atWork()
-      rowBytes += rowLength(at)
-      pairs += pairsIn(bytes, at)
-      onSize?.(rowBytes, pairs)
-      if (!encoder.addRow(bytes, at)) refused++
+      takeRow(taken, bytes, at, onSize)
+      if (!encoder.addRow(bytes, at)) taken.refused++
     })
-  } else if ('drawn' in rows) refused = await addCells(encoder, rows.drawn, shape.tile)
-  else refused = addRows(encoder, rows, shape.columns)
+  } else if ('drawn' in rows) taken.refused = await addCells(encoder, rows.drawn, shape.tile)
+  else taken.refused = addRows(encoder, rows, shape.columns)
   const queried = performance.now()
   atWork()
   const tile = encoder.finish()
   const vector = 'encoded' in rows ? rows.encoded : tile.bytes
   const bytes = asGeoJson ? await geoJsonOf(vector, shape.tile) : tile.bytes
-  const etag = hash('sha1', bytes, 'base64url').slice(0, 16)
+  const etag = tileTag(bytes)
   const encoded = performance.now()
   const isWorthIt = compression !== 'identity' && bytes.length >= worthCompressing
   const compressed = isWorthIt ? await compress(bytes, compression) : undefined
   return {
     ...tile,
     bytes,
-    refused,
-    rowBytes,
-    pairs,
+    ...taken,
     databaseMs,
     etag,
     ...(compressed && { compressed }),
@@ -63,6 +57,26 @@ export async function makeTile(job: TileJob, { query, compress, atWork, onSize }
     compressMs: performance.now() - encoded,
   }
 }
+
+/** What the rows of a query come to. */
+type Taken = Pick<MadeTile, 'refused' | 'rowBytes' | 'pairs'>
+
+export const nothingTaken = (): { -readonly [name in keyof Taken]: number } => ({ refused: 0, rowBytes: 0, pairs: 0 })
+
+/** Counts a row before it is added. */
+export function takeRow(
+  taken: ReturnType<typeof nothingTaken>,
+  bytes: Buffer,
+  at: Int32Array,
+  onSize: MakeTileOptions['onSize'],
+): void {
+  taken.rowBytes += rowLength(at)
+  taken.pairs += pairsIn(bytes, at)
+  onSize?.(taken.rowBytes, taken.pairs)
+}
+
+/** The ETag of uncompressed bytes. */
+export const tileTag = (bytes: Uint8Array): string => hash('sha1', bytes, 'base64url').slice(0, 16)
 
 /** Adds rows that came with the job. Returns how many were left out because the tile was full. */
 function addRows(

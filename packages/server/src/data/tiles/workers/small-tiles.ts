@@ -4,14 +4,25 @@
 // is given up and made by a thread, so that nobody's data can hold the main thread.
 import { LRUCache } from 'lru-cache'
 import { compress } from '../../../api/http/answers/compression.ts'
+import { codeOf } from '../../../kernel/db/database-error.ts'
+import type { RowSink } from '../../../kernel/db/postgres/raw-connection.ts'
+import { createRawLanes, type RawLanes } from '../../../kernel/db/postgres/raw-lanes.ts'
 import type { Tile } from '../mvt/projection.ts'
-import { makeTile } from './make-tile.ts'
+import { createTileEncoder, type TileEncoder } from '../mvt/tile-encoder.ts'
+import { makeTile, nothingTaken, takeRow, tileTag } from './make-tile.ts'
 import { createRawPools, type RawPools } from './raw-pools.ts'
-import type { MadeTile, TileJob, TileQueryRows, TileRows } from './tile-job.ts'
+import type { MadeTile, TileForm, TileJob, TileQueryRows, TileRows } from './tile-job.ts'
 
 export type SmallTiles = {
   /** Undefined if the tile is not expected to be small, or turned out not to be: a thread has to make it. */
   make(job: TileJob, series: string, signal: AbortSignal): Promise<MadeTile | undefined>
+  /** Whether `begin` may be tried. */
+  expects(form: TileForm, tile: Tile): boolean
+  /**
+   * Makes a tile of a form that is known, uncompressed and without a promise. False if there is no place, and then `done` is not
+   * called; otherwise it is called later, with nothing if the tile has to be made by `make`.
+   */
+  begin(form: TileForm, tile: Tile, done: (made: MadeTile | undefined) => void): boolean
   /** Remembers the size of a tile that a thread made. */
   note(job: TileJob, series: string, made: MadeTile): void
   /** The tiles in progress. */
@@ -44,19 +55,29 @@ class TooLarge extends Error {
 }
 
 /** `series` names the tiles whose sizes can be compared: those of one source with the same parameters. */
-export function createSmallTiles(maxConnections: number, pools: RawPools = createRawPools(maxConnections)): SmallTiles {
+export function createSmallTiles(
+  maxConnections: number,
+  pools: RawPools = createRawPools(maxConnections - laneShare(maxConnections)),
+  lanes: RawLanes = createRawLanes(laneShare(maxConnections), maxDatabaseMs),
+): SmallTiles {
   const isSmall = new LRUCache<string, boolean>({ max: maxSquares })
   let pending = 0
 
   function note(job: TileJob, series: string, isOne: boolean): void {
-    if (!readsPlatform(job.rows) || series.length > maxSeriesLength) return
-    const square = squareOf(job.encoder.tile, series)
+    if (readsPlatform(job.rows) && series.length <= maxSeriesLength) noteSize(job.encoder.tile, series, isOne)
+  }
+
+  function noteSize(tile: Tile, series: string, isOne: boolean): void {
+    const square = squareOf(tile, series)
     if (!isOne) isSmall.set(square, false, { ttl: largeMs })
     else if (isSmall.get(square) === undefined) isSmall.set(square, true)
   }
 
   const noteMade: SmallTiles['note'] = (job, series, { rowBytes, pairs, databaseMs }) =>
     note(job, series, rowBytes <= maxRowBytes && pairs <= maxPairs && databaseMs <= maxDatabaseMs)
+
+  const expects: SmallTiles['expects'] = ({ series }, tile) =>
+    pending < maxPending && isSmall.get(squareOf(tile, series)) === true
 
   return {
     async make(job, series, signal) {
@@ -82,12 +103,54 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
         pending--
       }
     },
+    expects,
+    begin(form, tile, done) {
+      const isSent = sendTile(lanes, form, tile, (made) => {
+        pending--
+        const isMade = !(made instanceof Error)
+        if (!isMade && endsSmallness(made)) noteSize(tile, form.series, false)
+        done(isMade ? made : undefined)
+      })
+      if (isSent) pending++
+      return isSent
+    },
     note: noteMade,
     get pending() {
       return pending
     },
-    close: pools.close,
+    close() {
+      pools.close()
+      lanes.close()
+    },
   }
+}
+
+/** The main thread's connections for tiles whose form is known; the others are for those that are made the first time. */
+const laneShare = (connections: number): number => Math.floor(connections / 2)
+
+/** It was large or slow. Others fail with it, and say nothing about theirs. */
+const endsSmallness = (error: Error): boolean => error instanceof TooLarge || codeOf(error) === queryCanceled
+const queryCanceled = '57014'
+
+/** False if no connection has a place. */
+function sendTile(lanes: RawLanes, form: TileForm, tile: Tile, done: (made: MadeTile | Error) => void): boolean {
+  const begun = performance.now()
+  const taken = nothingTaken()
+  // Made with the first row: rows come tile by tile, so that one buffer serves them all.
+  let encoder: TileEncoder | undefined
+  const onRow: RowSink = (bytes, at) => {
+    takeRow(taken, bytes, at, refuseLarge)
+    encoder ??= createTileEncoder({ ...form.encoder, tile })
+    if (!encoder.addRow(bytes, at)) taken.refused++
+  }
+  return lanes.send(form.place, form.statementFor(tile), onRow, (error) => {
+    if (error) return done(error)
+    const queried = performance.now()
+    const encoded = (encoder ?? createTileEncoder({ ...form.encoder, tile })).finish()
+    const databaseMs = queried - begun
+    const times = { databaseMs, queryMs: databaseMs, encodeMs: performance.now() - queried, compressMs: 0 }
+    done({ ...encoded, ...taken, ...times, etag: tileTag(encoded.bytes) })
+  })
 }
 
 function refuseLarge(rowBytes: number, pairs: number): void {
@@ -101,9 +164,8 @@ const readsPlatform = (rows: TileRows): boolean => 'statement' in rows && 'platf
  * Planning takes as long as finding a hundred rows, and for few rows the plan is always the same: by the spatial index. A query
  * for which it is not is slow, and goes to a thread, where each tile is planned by itself.
  */
-const plannedOnce = (query: TileQueryRows): TileQueryRows => ({
-  ...query,
-  settings: `${query.settings};SET plan_cache_mode = force_generic_plan`,
-})
+const plannedOnce = (query: TileQueryRows): TileQueryRows => ({ ...query, settings: plannedOnceBy(query.settings) })
+
+export const plannedOnceBy = (settings: string): string => `${settings};SET plan_cache_mode = force_generic_plan`
 
 const squareOf = ({ z, x, y }: Tile, series: string): string => `${z}/${x >> zoomsUp}/${y >> zoomsUp} ${series}`

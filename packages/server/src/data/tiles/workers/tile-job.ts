@@ -3,9 +3,11 @@
 import type { Compression } from '../../../api/http/answers/compression.ts'
 import type { PostgresServer } from '../../../kernel/db/postgres/postgres-client.ts'
 import type { RawStatement } from '../../../kernel/db/postgres/raw-connection.ts'
+import type { LanePlace } from '../../../kernel/db/postgres/raw-lanes.ts'
 import type { BoundNames } from '../../../kernel/db/sql.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { DrawnCells } from '../aggregate/draw-cells.ts'
+import type { Tile } from '../mvt/projection.ts'
 import type { EncodedTile, EncoderOptions } from '../mvt/tile-encoder.ts'
 
 /** The rows of a tile: a query that the worker runs itself, or rows fetched by the main thread. */
@@ -44,6 +46,15 @@ export type TileJob = {
   /** The requested compression. */
   readonly compression: Compression
   readonly asGeoJson: boolean
+}
+
+/** How the tiles of a zoom are made that differ in nothing but their place. */
+export type TileForm = {
+  readonly place: LanePlace
+  readonly statementFor: (tile: Tile) => RawStatement
+  readonly encoder: Omit<EncoderOptions, 'tile'>
+  /** Names the tiles whose sizes can be compared. */
+  readonly series: string
 }
 
 export type MadeTile = EncodedTile & {

@@ -19,7 +19,7 @@ import { isStated, isStateOfTable, reasonOf } from '../../databases/postgres/ser
 import { unreadValue } from '../../databases/postgres/unread-value.ts'
 import type { CellRows, CollectJob, WriteJob } from '../aggregate/cell-job.ts'
 import type { CellTable } from '../aggregate/cell-table.ts'
-import { createSmallTiles } from './small-tiles.ts'
+import { createSmallTiles, type SmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob, TileRows } from './tile-job.ts'
 
 export type TileOwner = {
@@ -37,6 +37,8 @@ export type TileWorkers = {
    * 503 if the queue is too long; an abort cancels the query in the database. The tiles of several owners come in turn.
    */
   make(job: TileJob, signal: AbortSignal, whose: TileOwner): Promise<MadeTile>
+  /** Makes small tiles of forms that are known (small-tiles.ts). */
+  readonly small: Pick<SmallTiles, 'expects' | 'begin'>
   /** Adds rows to a table of cells. */
   collect(job: CollectJob, signal: AbortSignal, whose: TileOwner): Promise<CellTable>
   /** Writes cells as rows of an answer. */
@@ -117,6 +119,7 @@ export function createTileWorkers({
 
   return {
     capacity: count * maxPendingEach,
+    small: smallTiles,
     get pending() {
       return waiting + pool.pending + smallTiles.pending
     },

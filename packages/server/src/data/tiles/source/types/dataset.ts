@@ -1,12 +1,11 @@
 // Tile sources of type dataset: tiles are made on request from a dataset's rows.
 import { reachesId, type Scope, scopeOf } from '../../../../api/access/acl.ts'
 import { ApiError, invalid } from '../../../../kernel/errors.ts'
-import { report } from '../../../../kernel/events.ts'
 import type { Dataset } from '../../../datasets/dataset-record.ts'
 import { ownParameters } from '../../../datasets/sources.ts'
 import { formsOf } from '../../cache/tile-cache.ts'
 import { makeDatasetTile } from '../../strategy/dataset-tiles.ts'
-import type { MadeTile } from '../../workers/tile-job.ts'
+import { reportMade } from '../../strategy/report-made.ts'
 import { layerOf } from '../dataset-layer.ts'
 import { detectDataset } from '../detect-coverage.ts'
 import { readTileSettings } from '../tile-settings.ts'
@@ -66,11 +65,3 @@ const lostDataset = (): ApiError =>
     'not_found',
     'The dataset that this tile source names does not exist. Give the tile source another source.',
   )
-
-const reportMade = ({ queryMs, encodeMs, compressMs, bytes }: MadeTile): void =>
-  report('tileMade', {
-    querySeconds: queryMs / 1000,
-    encodeSeconds: encodeMs / 1000,
-    compressSeconds: compressMs / 1000,
-    bytes: bytes.length,
-  })
