@@ -102,7 +102,7 @@ function* areaFeatures(count: number): Generator<string> {
     const [x, y, size] = [random() * 340 - 170, random() * 160 - 80, 40 + Math.floor(random() * 21)]
     const ring = Array.from({ length: size }, (_, corner) => {
       const angle = (corner / size) * 2 * Math.PI
-      return place(x + Math.cos(angle) * 0.01, y + Math.sin(angle) * 0.01)
+      return position(x + Math.cos(angle) * 0.01, y + Math.sin(angle) * 0.01)
     })
     const properties = { id: n, name: `Area ${n}`, value: Math.round(random() * 1e5) / 1000 }
     yield feature(properties, 'Polygon', `[[${[...ring, ring[0]].join(',')}]]`)
@@ -111,7 +111,7 @@ function* areaFeatures(count: number): Generator<string> {
 
 const ordinate = (degrees: number): string => degrees.toFixed(7)
 
-const place = (x: number, y: number): string => `[${ordinate(x)},${ordinate(y)}]`
+const position = (x: number, y: number): string => `[${ordinate(x)},${ordinate(y)}]`
 
 function feature(properties: object, type: string, coordinates: string): string {
   return `{"type":"Feature","properties":${JSON.stringify(properties)},"geometry":{"type":"${type}","coordinates":${coordinates}}}`

@@ -48,8 +48,6 @@ const exceptions: Readonly<Record<string, string>> = {
   storePlaces: 'points of interest in a test',
   placesTable: 'points of interest in a test',
   placesAnswer: 'points of interest in a test',
-  placeOfPiece: 'inside, outside or on the border: where a piece lies',
-  placeOfPoint: 'inside, outside or on the border: where a point lies',
   'spatial-places.ts': 'points of interest in a test',
   putInPlace: 'to put a table in place of another',
   Sending: 'bytes of an upload on their way',

@@ -126,7 +126,7 @@ const pointerEvents = [
 ] as const
 
 /** What changes a source in place; everything else in the props recreates it, except callbacks. */
-const inPlace = ['src', 'layers', 'filter', 'time', 'visible', 'opacity'] as const
+const updatable = ['src', 'layers', 'filter', 'time', 'visible', 'opacity'] as const
 
 /** Options that may be functions, of which the latest is called. */
 const contents = ['selectionPopup', 'popup', 'tooltip'] as const
@@ -164,7 +164,7 @@ export function DataSource(props: DataSourceProps): null {
 
 /** Functions and data are read from the latest props; the other options are plain values, compared as JSON. */
 function keyOf(props: DataSourceProps): string {
-  const plain = Object.entries(props).filter(([name]) => !inPlace.includes(name as never) && !/^on[A-Z]/.test(name))
+  const plain = Object.entries(props).filter(([name]) => !updatable.includes(name as never) && !/^on[A-Z]/.test(name))
   const texts = plain.map(([name, value]) => [name, typeof value === 'function' ? 'function' : value])
   const heard = pointerEvents.filter(([name]) => props[name]).map(([name]) => name)
   return JSON.stringify([texts, typeof props.src, heard])

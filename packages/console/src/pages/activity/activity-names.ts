@@ -92,8 +92,8 @@ export function useNames(entries: readonly AuditEntry[]): Names {
   const applications = useApplicationNames()
   const records = useRecords(entries)
   const named = new Map<string, NamedRecord>([
-    ...keys.map(({ fingerprint, description }) => placeOf('apikeys', fingerprint, description, '/access/keys')),
-    ...applications.map(({ id, name }) => placeOf('applications', id, name, '/access/applications')),
+    ...keys.map(({ fingerprint, description }) => namedRecord('apikeys', fingerprint, description, '/access/keys')),
+    ...applications.map(({ id, name }) => namedRecord('applications', id, name, '/access/applications')),
     ...records,
   ])
   return {
@@ -108,7 +108,7 @@ export function useNames(entries: readonly AuditEntry[]): Names {
 
 const configuration: NamedRecord = { name: 'open it', page: { to: '/configuration' } }
 
-const placeOf = (kind: string, id: string, name: string, to: string): [string, NamedRecord] => [
+const namedRecord = (kind: string, id: string, name: string, to: string): [string, NamedRecord] => [
   `${kind} ${id}`,
   { name: name || id, page: { to } },
 ]

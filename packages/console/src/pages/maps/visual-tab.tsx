@@ -33,7 +33,7 @@ export function VisualTab({ state, onDiscardDraft }: VisualTabProps): ReactEleme
   const layer = recipes.layers.find(({ id }) => id === chosen) ?? recipes.layers[0]
   const choose = (id: string) => void navigate({ search: (now) => ({ ...now, layer: id }), replace: true })
   const isByHand = isEditedByHand(document.style)
-  const place = useFirstPlace()
+  const bounds = useFirstBounds()
   return (
     <div className={classes.editor}>
       <Sheet label="Layers and look">
@@ -51,11 +51,11 @@ export function VisualTab({ state, onDiscardDraft }: VisualTabProps): ReactEleme
         )}
       </Sheet>
       <div className={classes.map}>
-        {(place !== undefined || isFitted) && (
+        {(bounds !== undefined || isFitted) && (
           <StyleMap
             label={`Map ${document.name}`}
             style={document.style}
-            bounds={place ?? undefined}
+            bounds={bounds ?? undefined}
             onReady={(ready) => {
               map.current = ready
               setFitted(true)
@@ -96,7 +96,7 @@ function Fold({ title, children }: FoldProps): ReactNode {
 }
 
 /** The initial bounds: null if the style has a camera or there are no data; undefined while loading. */
-function useFirstPlace(): readonly [number, number, number, number] | null | undefined {
+function useFirstBounds(): readonly [number, number, number, number] | null | undefined {
   const { document, recipes } = useEditor()
   const client = useClient()
   const first = recipes.layers[0]

@@ -40,7 +40,7 @@ ten seconds and at the stop; a process that is killed loses ten seconds of count
 
 export function limitsPage(): string {
   const rows = Object.entries<Limit>(limits).map(([name, limit]) =>
-    [`\`${name}\``, limit.what, shownValue(limit), settingOf(limit), answerOf(limit), placeOf(limit)].join(' | '),
+    [`\`${name}\``, limit.what, shownValue(limit), settingOf(limit), answerOf(limit), countedWhere(limit)].join(' | '),
   )
   const heading = 'Name | What | Value | Setting | Answer | Where, and of whom'
   return `${head}| ${heading} |\n|${'---|'.repeat(6)}\n${rows.map((row) => `| ${row} |\n`).join('')}${tail}`
@@ -69,7 +69,7 @@ const whose: Readonly<Record<CountedFor, string>> = {
   everybody: 'everybody',
 }
 
-function placeOf({ countedIn, countedFor, isPerApplication }: Limit): string {
-  const place: CountedIn | string = countedFor ? `${countedIn}, ${whose[countedFor]}` : countedIn
-  return isPerApplication ? `${place}; *of one application*` : place
+function countedWhere({ countedIn, countedFor, isPerApplication }: Limit): string {
+  const where: CountedIn | string = countedFor ? `${countedIn}, ${whose[countedFor]}` : countedIn
+  return isPerApplication ? `${where}; *of one application*` : where
 }

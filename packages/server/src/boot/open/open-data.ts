@@ -60,7 +60,7 @@ export function createData(options: DataOptions) {
     onError: (error) => logger.warn({ err: error }, 'a database driver failed'),
   })
   const connections = telemetry?.connections(opened) ?? opened
-  const sources = createSources(db, placesOf(connections), {
+  const sources = createSources(db, databaseAccess(connections), {
     egress,
     cache: createRestCache({}),
     lambda: lambdaSettings(config),
@@ -107,7 +107,7 @@ function createExports({ db, connections, config, share, logger }: ExportParts):
 }
 
 /** What datasets need of databases, and no more. */
-const placesOf = (connections: Connections) => ({
+const databaseAccess = (connections: Connections) => ({
   find: connections.lookUp,
   async connect(applicationId: string, id: string) {
     const record = await connections.find(applicationId, id)

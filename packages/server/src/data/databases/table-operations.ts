@@ -80,11 +80,11 @@ const tables = operation({
   success: { status: 200, description: 'What there is', schema: Type.Array(tableSchema) },
   failures: [502, 504],
   async handle(context, { params: { id }, query }) {
-    const place = await openPlace(context, id)
+    const { connection } = await openDatabase(context, id)
     const { schema, limit = maxTables, offset = 0 } = query
     const page = { ...(schema !== undefined && { schema }), limit, offset }
-    const tables = await place.connection.tables(page, context.signal)
-    const known = await publishedTables(context, id, place.connection)
+    const tables = await connection.tables(page, context.signal)
+    const known = await publishedTables(context, id, connection)
     return { body: tables.map((table) => ({ ...table, datasetId: known.get(keyOf(table)) ?? null })) }
   },
 })
@@ -108,15 +108,15 @@ const publish = operation({
   failures: [502, 504],
   async handle(context, { params: { id }, body }) {
     const scope = datasetsScope(context, id)
-    const place = await openPlace(context, id)
-    const found = await allTables(place.connection, body.schema, context.signal)
-    const known = await publishedTables(context, id, place.connection)
-    const tables = chooseTables(found, body.tables, place.connection.schema)
+    const { connection, applicationId } = await openDatabase(context, id)
+    const found = await allTables(connection, body.schema, context.signal)
+    const known = await publishedTables(context, id, connection)
+    const tables = chooseTables(found, body.tables, connection.schema)
     const { request, caller, signal, services } = context
     const make = async ({ schema, name, source, comment: description }: TableInfo): Promise<Made> => {
-      const title = schema === place.connection.schema ? name : `${schema}.${name}`
+      const title = schema === connection.schema ? name : `${schema}.${name}`
       const given = { type: 'table', name: title, source, description, databaseId: id }
-      const body = { ...given, applicationId: place.applicationId }
+      const body = { ...given, applicationId }
       const made = await services.createDataset({ request, caller, scope, signal }, body)
       return { datasetId: String((made.body as { id: string }).id), name: title }
     }
@@ -213,7 +213,7 @@ function chooseTables(found: readonly TableInfo[], names: readonly string[] | un
   return [...new Set(names.flatMap((name) => byName.get(name) ?? []))]
 }
 
-async function openPlace(
+async function openDatabase(
   { scope, services }: Context,
   id: string,
 ): Promise<{ connection: Connection; applicationId: string }> {

@@ -61,7 +61,7 @@ function creating(standard: Operation<DatasetServices>): Operation<CreateService
     handle(context, input) {
       const { columns: columnInputs, ...rest } = input.body as Body
       if (columnInputs === undefined) return standard.handle(context, input)
-      checkPlace(rest)
+      checkNewTable(rest)
       const services = makingServices(context.services, planColumns(columnInputs, 'body/columns'))
       return createIn(context, services, { ...input, body: rest })
     },
@@ -81,7 +81,7 @@ function createIn(context: Parameters<Handle>[0], services: MakingServices, inpu
 /** A name that needs no quotes in `source`. */
 const plainName = /^[\p{L}_][\p{L}\p{N}_]*$/u
 
-function checkPlace({ type, source }: Body): void {
+function checkNewTable({ type, source }: Body): void {
   if (type !== 'table') throw invalid('body/columns', 'must be given for a dataset of type table only')
   const name = String(source)
   if (!fitsIdentifier(name)) throw tooLongName('body/source', name)

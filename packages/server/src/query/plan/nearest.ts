@@ -27,12 +27,12 @@ export function nearestFirst(plan: Plan, nearest: Nearest | undefined, attribute
   if (plan.columns.some((column) => column.name === name)) {
     throw invalid(`${path}/as`, `must not be "${name}", the name of another column`)
   }
-  const distance: PlanColumn = { name, attribute, distanceTo: placeOf(nearest, path), type: 'number' }
+  const distance: PlanColumn = { name, attribute, distanceTo: targetGeometry(nearest, path), type: 'number' }
   const order = [{ by: distance, isDescending: false }, ...plan.order]
   return { ...plan, columns: [...plan.columns, distance], order }
 }
 
-function placeOf({ point, geometry }: Nearest, path: string) {
+function targetGeometry({ point, geometry }: Nearest, path: string) {
   if ((point === undefined) === (geometry === undefined)) throw invalid(path, 'must have either point or geometry')
   if (geometry !== undefined) return geometryOperand(geometry, `${path}/geometry`)
   return geometryOperand({ type: 'Point', coordinates: point }, `${path}/point`)

@@ -43,7 +43,7 @@ const defaultDelays = [1, 5, 25, 120, 600, 3_600, 14_400]
 export function createMailer({ db, secrets, smtpUrl, from, register, ...options }: MailerOptions): Mailer {
   const transport = smtpUrl === undefined ? undefined : createMailTransport(smtpUrl, from)
   const read = (sealed: string | null, id: string): MailContent | undefined =>
-    sealed === null ? undefined : JSON.parse(secrets.open(sealed, placeOf(id)))
+    sealed === null ? undefined : JSON.parse(secrets.open(sealed, associatedData(id)))
 
   async function attempt(id: string): Promise<MailAttempt> {
     const [row] = await db.query<{ recipients: string[]; content: string | null }>(
@@ -70,7 +70,7 @@ export function createMailer({ db, secrets, smtpUrl, from, register, ...options 
     await tx.query(sql`
       INSERT INTO svc.outbox (id, application_id, template, recipients, content, status)
       VALUES (${id}::uuid, ${applicationId}::uuid, ${template}, ${to}::text[],
-        ${secrets.seal(JSON.stringify(content), placeOf(id))}, ${transport ? 'pending' : 'kept'})
+        ${secrets.seal(JSON.stringify(content), associatedData(id))}, ${transport ? 'pending' : 'kept'})
       ON CONFLICT (id) DO NOTHING`)
   }
 
@@ -100,4 +100,4 @@ export function createMailer({ db, secrets, smtpUrl, from, register, ...options 
   }
 }
 
-const placeOf = (id: string): string => `outbox.content.${id}`
+const associatedData = (id: string): string => `outbox.content.${id}`

@@ -9,7 +9,7 @@ export type OneTimeToken = { readonly token: string; readonly hash: Buffer; read
 
 export function createOneTimeToken(secrets: Secrets, column: OneTimeTokenColumn, userId: number): OneTimeToken {
   const token = randomBytes(32).toString('base64url')
-  return { token, hash: credentialHash(token), sealed: secrets.seal(token, placeOf(column, userId)) }
+  return { token, hash: credentialHash(token), sealed: secrets.seal(token, associatedData(column, userId)) }
 }
 
 export function openOneTimeToken(
@@ -18,7 +18,7 @@ export function openOneTimeToken(
   userId: unknown,
   sealed: unknown,
 ): string {
-  return sealed ? secrets.open(String(sealed), placeOf(column, userId)) : ''
+  return sealed ? secrets.open(String(sealed), associatedData(column, userId)) : ''
 }
 
-const placeOf = (column: OneTimeTokenColumn, userId: unknown): string => `users.${column}.${userId}`
+const associatedData = (column: OneTimeTokenColumn, userId: unknown): string => `users.${column}.${userId}`

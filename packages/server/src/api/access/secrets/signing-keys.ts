@@ -79,7 +79,7 @@ async function addKey(tx: Queryable, secrets: Secrets): Promise<KeyRow> {
   const { exportJWK, generateKeyPair } = await import('jose')
   const pair = await generateKeyPair(tokenAlgorithm, { crv: 'Ed25519', extractable: true })
   const kid = randomUUID()
-  const secret = secrets.seal(JSON.stringify(await exportJWK(pair.privateKey)), placeOf(kid))
+  const secret = secrets.seal(JSON.stringify(await exportJWK(pair.privateKey)), associatedData(kid))
   const jwk = { ...(await exportJWK(pair.publicKey)), kid, alg: tokenAlgorithm, use: 'sig' }
   await tx.query(sql`INSERT INTO svc.token_keys (kid, public, private) VALUES (${kid}, ${json(jwk)}, ${secret})`)
   return { kid, private: secret }
@@ -99,7 +99,7 @@ async function loadVerificationKeys(db: Db, tokenSeconds: number): Promise<Map<s
 
 async function importPrivate(secrets: Secrets, kid: string, sealed: string): Promise<CryptoKey> {
   const { importJWK } = await import('jose')
-  return (await importJWK(JSON.parse(secrets.open(sealed, placeOf(kid))), tokenAlgorithm)) as CryptoKey
+  return (await importJWK(JSON.parse(secrets.open(sealed, associatedData(kid))), tokenAlgorithm)) as CryptoKey
 }
 
-const placeOf = (kid: string): string => `token_keys.private.${kid}`
+const associatedData = (kid: string): string => `token_keys.private.${kid}`

@@ -37,7 +37,7 @@ export function parseQueryString(text: string): QueryTree {
     if (pair === '') continue
     const equals = pair.indexOf('=')
     const name = readName(decode(equals === -1 ? pair : pair.slice(0, equals)))
-    place(tree, name, equals === -1 ? '' : decode(pair.slice(equals + 1)))
+    insertValue(tree, name, equals === -1 ? '' : decode(pair.slice(equals + 1)))
   }
   return tree
 }
@@ -60,19 +60,19 @@ function readName(text: string): Name {
   const open = text.indexOf('[')
   if (open <= 0) return { text, path: [text], isList: false }
   const brackets = text.slice(open)
-  if (!/^(\[[^[\]]*\])+$/.test(brackets)) throw invalid(placeOf(text), 'must have brackets that match')
+  if (!/^(\[[^[\]]*\])+$/.test(brackets)) throw invalid(parameterPath(text), 'must have brackets that match')
   const path = [text.slice(0, open), ...brackets.slice(1, -1).split('][')]
   if (path.length > maxDepth) {
     const detail = `must not nest deeper than ${maxDepth} levels`
-    throw overLimit('queryDepth', maxDepth, detail, { path: placeOf(text.slice(0, open)) })
+    throw overLimit('queryDepth', maxDepth, detail, { path: parameterPath(text.slice(0, open)) })
   }
   const isList = path.at(-1) === ''
   if (isList) path.pop()
-  if (path.includes('')) throw invalid(placeOf(text), 'must have empty brackets only at the end')
+  if (path.includes('')) throw invalid(parameterPath(text), 'must have empty brackets only at the end')
   return { text, path, isList }
 }
 
-function place(tree: QueryTree, { text, path, isList }: Name, value: string): void {
+function insertValue(tree: QueryTree, { text, path, isList }: Name, value: string): void {
   let node = tree
   for (const part of path.slice(0, -1)) {
     node[part] ??= Object.create(null) as QueryTree
@@ -88,10 +88,11 @@ function place(tree: QueryTree, { text, path, isList }: Name, value: string): vo
   else throw clash(text)
 }
 
-const clash = (name: string): ApiError => invalid(placeOf(name), 'must not be given both as a value and as an object')
+const clash = (name: string): ApiError =>
+  invalid(parameterPath(name), 'must not be given both as a value and as an object')
 
-/** The place of a parameter in error messages. */
-const placeOf = (name: string): string => `query/${name.slice(0, 100)}`
+/** The path of a parameter in error messages. */
+const parameterPath = (name: string): string => `query/${name.slice(0, 100)}`
 
 /** The names that a dataset gives to parameters of its own. */
 type OwnNames = { has(name: string): boolean; keys(): Iterable<string> }
@@ -105,7 +106,7 @@ export function refuseUnknown(tree: QueryTree, { properties }: Pick<TObject, 'pr
   if (unknownNames.length === 0) return
   const names = [...Object.keys(properties), ...(own?.keys() ?? [])]
   const fault = (name: string) => ({ code: 'unknown', message: unknownName('a parameter', name, names) })
-  throw faulty(unknownNames.map((name) => ({ path: placeOf(name), ...fault(name) })))
+  throw faulty(unknownNames.map((name) => ({ path: parameterPath(name), ...fault(name) })))
 }
 
 /** The declared parameters, converted by their schemas. Unknown ones are ignored; faults are collected. */
@@ -125,7 +126,7 @@ export const textBeside = 'x-text-beside'
 
 function readDeclared(schema: TSchema, value: QueryValue, tree: QueryTree, name: string): unknown {
   const isText = textBeside in schema && tree[String(schema[textBeside])] !== undefined
-  return isText ? undefined : readParameter(schema, value, placeOf(name))
+  return isText ? undefined : readParameter(schema, value, parameterPath(name))
 }
 
 function readParameter(schema: TSchema, value: QueryValue, path: string): unknown {

@@ -11,7 +11,7 @@ const regionForm = /^[a-z\d-]{1,40}$/
 
 type Reason = { readonly isSigned: boolean; readonly bucket: string; readonly region: string | undefined }
 
-const wrongPlace = ({ region }: Reason): string =>
+const wrongRegion = ({ region }: Reason): string =>
   region
     ? `the bucket is in the region ${region}: set metadata.region to "${region}".`
     : 'the bucket is in another region or at another address: check metadata.region and host. Redirects are not followed.'
@@ -29,9 +29,9 @@ const reasons: Readonly<Record<string, (reason: Reason) => string>> = {
   RequestTimeTooSkewed: () => 'the clocks of the two servers differ by too much. The operator can set the clock.',
   NoSuchBucket: ({ bucket }) => `there is no bucket "${bucket}". Check db, metadata.region and host.`,
   NoSuchKey: () => 'there is no such file.',
-  PermanentRedirect: wrongPlace,
-  TemporaryRedirect: wrongPlace,
-  AuthorizationHeaderMalformed: wrongPlace,
+  PermanentRedirect: wrongRegion,
+  TemporaryRedirect: wrongRegion,
+  AuthorizationHeaderMalformed: wrongRegion,
 }
 
 export async function s3Refusal(
@@ -43,6 +43,6 @@ export async function s3Refusal(
   const region = headers['x-amz-bucket-region'] ?? textOf(regionPath) ?? ''
   const reason = { bucket, isSigned, region: regionForm.test(region) ? region : undefined }
   const code = textOf(codePath) ?? ''
-  const explain = Object.hasOwn(reasons, code) ? reasons[code] : status >= 300 && status < 400 ? wrongPlace : undefined
+  const explain = Object.hasOwn(reasons, code) ? reasons[code] : status >= 300 && status < 400 ? wrongRegion : undefined
   return explain?.(reason) ?? `the server answered with status ${status}.`
 }

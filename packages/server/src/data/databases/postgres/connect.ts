@@ -83,7 +83,10 @@ export async function connectServer(
   return { connection, writable: { db, schema }, close: () => db.close() }
 }
 
-const sqlPlace = ({ schema, catalog }: PostgresConnection): SqlContext => ({ schema, isShared: catalog !== undefined })
+const sqlContext = ({ schema, catalog }: PostgresConnection): SqlContext => ({
+  schema,
+  isShared: catalog !== undefined,
+})
 
 /** In the platform's database whoever names a table must be able to read it, before anything is said of it. */
 async function describeTenantQuery(
@@ -92,7 +95,7 @@ async function describeTenantQuery(
   query: Sql,
   options: InspectOptions,
 ): Promise<ColumnFact[]> {
-  await checkReadable(postgres, await relationsOf(text, sqlPlace(postgres)), options)
+  await checkReadable(postgres, await relationsOf(text, sqlContext(postgres)), options)
   return describeQuery(postgres, query, options)
 }
 
@@ -125,7 +128,7 @@ export function connectionOf(postgres: PostgresConnection): Connection {
     },
     describeTable: (source, options) => describeTable(postgres, source, options),
     columnNames: (source, options) => columnNames(postgres, source, options),
-    checkQuery: (text) => checkTenantSql(text, sqlPlace(postgres)),
+    checkQuery: (text) => checkTenantSql(text, sqlContext(postgres)),
     describeQuery: (text, query, options) => describeTenantQuery(postgres, text, query, options),
     queryHint,
     projection: (srid, options) => projectionText(postgres, srid, options),

@@ -71,14 +71,14 @@ function addTexts(
   const before = place === 'lonlat' ? 2 : 1
   for (const row of cells) {
     for (let index = 0; index < attributes; index++) values[index] = number(row[index + before])
-    const [x, y] = place === 'lonlat' ? [number(row[0]), number(row[1])] : placeIn(row[0] ?? null)
+    const [x, y] = place === 'lonlat' ? [number(row[0]), number(row[1])] : pointIn(row[0] ?? null)
     collector.add(x, y, values)
   }
 }
 
 const nowhere = [Number.NaN, Number.NaN] as const
 
-function placeIn(text: Cell): readonly [number, number] {
+function pointIn(text: Cell): readonly [number, number] {
   try {
     const geometry = text === null ? null : geometryOf(JSON.parse(text))
     return (geometry && pointOn(geometry)) ?? nowhere

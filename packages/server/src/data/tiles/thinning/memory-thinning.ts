@@ -43,8 +43,8 @@ const featureBytes = 16
 export function createMemoryThinning(rows: MemoryRows, budget: Budget): MemoryThinning {
   const count = rows.boxes.length / 4
   if (count <= leastRows || count > mostRows) return { at: () => undefined }
-  const places = placesOf(rows)
-  const densest = densestTiles(rows, places)
+  const positions = positionsOf(rows)
+  const densest = densestTiles(rows, positions)
   const limits = thinningBudget(budget)
   const [rates, cellBits] = [chooseRates(densest, limits), cellBitsFor(densest, limits)]
   const kept = new Map<number, Int32Array>()
@@ -53,7 +53,7 @@ export function createMemoryThinning(rows: MemoryRows, budget: Budget): MemoryTh
       if (rateAt(rates, zoom) === 1) return undefined
       const known = kept.get(zoom)
       if (known) return known
-      const counts = thinned(places, { rates, cellBits, zoom })
+      const counts = thinned(positions, { rates, cellBits, zoom })
       kept.set(zoom, counts)
       return counts
     },
@@ -63,7 +63,7 @@ export function createMemoryThinning(rows: MemoryRows, budget: Budget): MemoryTh
 /** More take too long to look through at once. */
 const mostRows = 500_000
 
-type Places = {
+type Positions = {
   /** The centres in web mercator, from 0 to 1, and the larger side of each box. */
   readonly x: Float64Array
   readonly y: Float64Array
@@ -71,7 +71,7 @@ type Places = {
   readonly rank: Int32Array
 }
 
-function placesOf({ bytes, starts, boxes }: MemoryRows): Places {
+function positionsOf({ bytes, starts, boxes }: MemoryRows): Positions {
   const count = boxes.length / 4
   const all = new Uint8Array(bytes)
   const [x, y] = [new Float64Array(count), new Float64Array(count)]
@@ -105,7 +105,7 @@ function rankOf(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /** Of each zoom the tile with the most rows. */
-function densestTiles({ bytes, geometryBytes }: MemoryRows, { x, y, width }: Places): TileLoad[][] {
+function densestTiles({ bytes, geometryBytes }: MemoryRows, { x, y, width }: Positions): TileLoad[][] {
   const count = x.length
   const corners = geometryBytes / count / cornerText
   const rowBytes = featureBytes + (valueShare * (bytes.byteLength - geometryBytes)) / count
@@ -138,7 +138,7 @@ function densestTiles({ bytes, geometryBytes }: MemoryRows, { x, y, width }: Pla
   })
 }
 
-/** The bits of both places in turn. */
+/** The bits of both positions in turn. */
 function codeAt(x: number, y: number): number {
   const [column, row] = [Math.floor(x * 2 ** highestThinned), Math.floor(y * 2 ** highestThinned)]
   let code = 0
@@ -149,7 +149,7 @@ function codeAt(x: number, y: number): number {
 type Cell = { total: number; lowest: number; shown: number[] }
 
 function thinned(
-  { x, y, width, rank }: Places,
+  { x, y, width, rank }: Positions,
   { rates, cellBits, zoom }: { readonly rates: Rates; readonly cellBits: number; readonly zoom: number },
 ): Int32Array {
   const side = 2 ** (zoom + cellBits)

@@ -43,7 +43,7 @@ export async function createStaging(staged: StagedTable): Promise<void> {
     ({ name, type }) => sql`${ident(name)} ${raw(name === keyColumn ? `${type} NOT NULL` : type)}`,
   )
   if (plan.geometry) {
-    const { source, target } = plan.geometry.places
+    const { source, target } = plan.geometry.reprojection
     await demandKnownSrids(staged.target.db, [source, target], { layer: plan.layer.name })
   }
   await staged.target.db.query(sql`CREATE TABLE ${tableOf(staged)} (${joinSql(columns, ', ')})`)
@@ -80,8 +80,8 @@ async function* bounded(rows: ReaderRows['rows'], room: number): AsyncGenerator<
 /** Transforms the coordinates to the target reference system. */
 export async function transform(staged: StagedTable): Promise<void> {
   const { geometry, layer } = staged.plan
-  if (!geometry || geometry.places.source === geometry.places.target) return
-  const { text, target } = geometry.places
+  if (!geometry || geometry.reprojection.source === geometry.reprojection.target) return
+  const { text, target } = geometry.reprojection
   const column = ident(geometryColumn)
   const type = raw(`geometry(${geometry.type},${target})`)
   const set = async (value: Sql): Promise<void> => {
@@ -167,7 +167,7 @@ async function countInvalid(staged: StagedTable): Promise<number> {
 export async function extentOf(staged: StagedTable): Promise<Extent | undefined> {
   const { geometry, layer } = staged.plan
   if (!geometry) return undefined
-  const { source, target } = geometry.places
+  const { source, target } = geometry.reprojection
   const isKept = source === target && target === 4326 && layer.extent && !isBeyondAntimeridian(layer.extent)
   if (isKept) return layer.extent
   const box = sql`ST_SetSRID(ST_Extent(${ident(geometryColumn)})::geometry, ${raw(String(target))})`

@@ -35,14 +35,14 @@ export type TablePlan = {
   readonly columns: readonly PlannedColumn[]
   /** The same columns in the reader's encoding. */
   readonly encoded: readonly EncodedColumn[]
-  readonly geometry?: { readonly type: string; readonly isAreal: boolean; readonly places: Reprojection }
+  readonly geometry?: { readonly type: string; readonly isAreal: boolean; readonly reprojection: Reprojection }
   /** A field is called like the key. It becomes the key if each row has a value of its own, else a column of this name. */
   readonly keyCandidate?: string
 }
 
 /** The rows to read. Polygons that will be transformed may become invalid, so all of them are checked later. */
 export function rowsRequest({ layer, encoded, geometry }: TablePlan): RowsRequest {
-  const isMoved = geometry?.places.source !== geometry?.places.target
+  const isMoved = geometry?.reprojection.source !== geometry?.reprojection.target
   return { layer: layer.name, columns: encoded, hasAreas: geometry?.isAreal === true && !isMoved }
 }
 
@@ -79,14 +79,14 @@ export function planTable(layer: ScannedLayer, options: PlanOptions): TablePlan 
   const encoded: EncodedColumn[] = [{ kind: 'fid' }, ...fields.encoded]
   const key = keyCandidate && { keyCandidate }
   if (!hasGeometry(layer) || options.geometry === 'none') return { layer, columns, encoded, ...key }
-  const places = placesOf(layer, options)
+  const reprojection = reprojectionOf(layer, options)
   const { type, isMulti } = notedGeometryType(layer) ?? geometryColumnType(layer.geometryTypes)
   const hasZ = layer.hasZ || /Z$/.test(layer.notedGeometry ?? '')
   const named = `${type}${hasZ ? 'Z' : ''}`
-  columns.push({ name: geometryColumn, type: `geometry(${named},${places.source})` })
-  encoded.push({ kind: 'geometry', srid: places.source, hasZ, isMulti })
+  columns.push({ name: geometryColumn, type: `geometry(${named},${reprojection.source})` })
+  encoded.push({ kind: 'geometry', srid: reprojection.source, hasZ, isMulti })
   const isAreal = [...layer.geometryTypes].some((one) => /Polygon|Collection/.test(one))
-  return { layer, columns, encoded, ...key, geometry: { type: named, isAreal, places } }
+  return { layer, columns, encoded, ...key, geometry: { type: named, isAreal, reprojection } }
 }
 
 type PlannedFields = Pick<TablePlan, 'columns' | 'encoded' | 'keyCandidate'>
@@ -130,7 +130,7 @@ const isLikeKey = ({ name, type }: ScannedField): boolean =>
  * The client's setting takes precedence over the file's. Without either, the coordinates must at least look like
  * degrees.
  */
-function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: PlanOptions): Reprojection {
+function reprojectionOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: PlanOptions): Reprojection {
   if (sourceSrid !== undefined) return { source: sourceSrid, target: targetSrid }
   const srid = sridIn(layer)
   if (srid === 4326)

@@ -15,7 +15,7 @@ export async function wrapLongitudes(staged: StagedTable): Promise<{ staged: Sta
   const { plan, target, name } = staged
   const unchanged = { staged, warnings: [] }
   if (!plan.geometry || !plan.layer.extent || !isBeyondAntimeridian(plan.layer.extent)) return unchanged
-  const { source } = plan.geometry.places
+  const { source } = plan.geometry.reprojection
   if (!(await isGeographic(staged, source))) return unchanged
   const [table, column] = [ident(target.schema, name), ident(geometryColumn)]
   const [row] = await target.db.query<{ moved: number }>(sql`

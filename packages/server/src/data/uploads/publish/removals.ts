@@ -21,7 +21,7 @@ export type RemovalServices = DatasetServices &
 
 /** The table that an upload made. The destination is a `loginKey`; without one it is in the application's schema. */
 type UploadedTable = { databaseId: string; destination?: string; schema: string; name: string }
-type TableLocation = { db: Db | 'own'; table: UploadedTable }
+type TableLocation = { db: Db | 'platform'; table: UploadedTable }
 
 /** Keeps the wait for readers short, because other queries queue behind this lock. */
 const lockTimeout = '1s'
@@ -40,10 +40,10 @@ const datasetRemoval: Removal<RemovalServices> = {
     )
     const table = row?.table
     if (!table) return undefined
-    const place = query.keepData === true ? undefined : await placeOf(connections, String(applicationId), table)
+    const location = query.keepData === true ? undefined : await locationOf(connections, String(applicationId), table)
     return async (tx) => {
       await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
-      if (place && !(await isShared(tx, String(applicationId), String(id), place))) await dropTable(tx, place)
+      if (location && !(await isShared(tx, String(applicationId), String(id), location))) await dropTable(tx, location)
       await deleteTileSourcesOf(tx, String(applicationId), String(id))
       return undefined
     }
@@ -51,13 +51,13 @@ const datasetRemoval: Removal<RemovalServices> = {
 }
 
 /** Undefined if the table cannot be reached: its database record is gone or points elsewhere. */
-async function placeOf(
+async function locationOf(
   connections: Connections,
   applicationId: string,
   table: UploadedTable,
 ): Promise<TableLocation | undefined> {
   const record = await connections.lookUp(applicationId, table.databaseId)
-  if (isPlatformType(record?.type)) return { db: 'own', table }
+  if (isPlatformType(record?.type)) return { db: 'platform', table }
   if (!record || loginKey(record) !== table.destination) return undefined
   return { db: (await connections.writable(record)).db, table }
 }
@@ -71,7 +71,7 @@ async function isShared(
   id: string,
   { db, table }: TableLocation,
 ): Promise<boolean> {
-  const isPlatform = db === 'own'
+  const isPlatform = db === 'platform'
   const others = await tx.query<{ type: string; source: string }>(sql`
     SELECT d.type, d.source FROM svc.datasets d JOIN svc.databases b ON b.id = d.database_id
     WHERE d.application_id = ${applicationId}::uuid AND d.id <> ${id}::uuid AND d.type = ANY (${inDatabases}::text[])
@@ -89,7 +89,7 @@ async function dropTable(tx: Queryable, { db, table: { schema, name } }: TableLo
       WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind = 'r'`)
     if (row) await there.query(sql`DROP TABLE IF EXISTS ${ident(schema, name)}`).catch(explainDependents)
   }
-  if (db === 'own') return drop(tx)
+  if (db === 'platform') return drop(tx)
   await db.transaction(async (there) => {
     await there.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
     await drop(there)

@@ -60,7 +60,7 @@ export function faultOf(error: unknown): FaultDto | undefined {
   const code = codeOf(error)
   if (isExternalServerFault(error)) return { code: 'database_error', message: error.message }
   const fault = sqlState.test(code) ? databaseFaults[code] : undefined
-  if (fault) return { ...fault, ...placeOf(error) }
+  if (fault) return { ...fault, ...positionOf(error) }
   if (!sqlState.test(code) || passing.test(code) || isPassing(error)) return undefined
   const words =
     blamable.test(code) && error instanceof Error ? ` ${publicDatabaseMessage({ message: error.message, code })}` : ''
@@ -80,7 +80,7 @@ const databaseFaults: Readonly<Record<string, { code: FaultCode; message: string
 }
 
 /** PostgreSQL reports the row where it stopped, counted from 1 like features. */
-function placeOf(error: unknown): FilePosition {
+function positionOf(error: unknown): FilePosition {
   const where = error instanceof Error && 'where' in error ? String(error.where) : ''
   const line = /^COPY \S+, line (\d+)/.exec(where)?.[1]
   return line === undefined ? {} : { feature: Number(line) }

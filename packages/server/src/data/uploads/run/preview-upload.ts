@@ -146,7 +146,7 @@ async function previewLayer(
   const plan = planTable(layer, upload.options)
   const sample = await reader.sample({ ...rowsRequest(plan), count: shownRows })
   const { geometry } = plan
-  const shapes = geometry ? await shapesOf(db, sample, geometry.places) : []
+  const shapes = geometry ? await shapesOf(db, sample, geometry.reprojection) : []
   const columns = plan.columns.slice(1, layer.fields.length + 1)
   const shortened = new Set(
     sample.flatMap((row) => row.shortened.map((index) => shownName(plan.columns[index]?.name ?? ''))),
@@ -164,8 +164,8 @@ async function previewLayer(
       ? {
           type: geometry.type,
           columns: [...(layer.geometryColumns ?? [])],
-          srid: geometry.places.source || null,
-          targetSrid: geometry.places.target,
+          srid: geometry.reprojection.source || null,
+          targetSrid: geometry.reprojection.target,
         }
       : null,
     rowsRead: layer.featureCount,
@@ -178,7 +178,9 @@ async function previewLayer(
 
 /** What only the database finds out of an upload is known of its extent. */
 const wrapWarnings = ({ layer: { extent }, geometry }: TablePlan): Warning[] =>
-  geometry?.places.source === 4326 && extent && isBeyondAntimeridian(extent) ? [wrapWarning('Some rows have')] : []
+  geometry?.reprojection.source === 4326 && extent && isBeyondAntimeridian(extent)
+    ? [wrapWarning('Some rows have')]
+    : []
 
 const attributeTypes: Readonly<Record<ScannedLayer['fields'][number]['type'], string>> = {
   boolean: 'boolean',
@@ -207,8 +209,8 @@ function rowOf(plan: TablePlan, { values }: SampleRow, shape: unknown): Record<s
 }
 
 /** Geometries in WGS 84; the database transforms them, as it would those of an upload. */
-async function shapesOf(db: Db, sample: readonly SampleRow[], places: Reprojection): Promise<unknown[]> {
-  const { source, text } = places
+async function shapesOf(db: Db, sample: readonly SampleRow[], reprojection: Reprojection): Promise<unknown[]> {
+  const { source, text } = reprojection
   await demandKnownSrids(db, [source])
   const hex = sample.map(({ geometry }) => geometry)
   const moved =

@@ -17,8 +17,8 @@ export const writeXlsx = (rows: ExportRows, order: ExportOrder): AsyncIterable<U
   zipStream([...workbookParts(order), { name: 'xl/worksheets/sheet1.xml', pieces: () => sheet(rows, order.columns) }])
 
 async function* sheet(rows: ExportRows, columns: readonly ExportColumn[]): AsyncGenerator<Uint8Array> {
-  const places = columns.map((_, index) => columnPlace(index))
-  const headings = columns.map(({ name }, index) => textCell(`${places[index]}1`, name))
+  const letters = columns.map((_, index) => columnLetters(index))
+  const headings = columns.map(({ name }, index) => textCell(`${letters[index]}1`, name))
   let text =
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
     '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>' +
@@ -30,7 +30,7 @@ async function* sheet(rows: ExportRows, columns: readonly ExportColumn[]): Async
       if (number > maxRows) throw tooManyRows()
       text += `<row r="${number}">`
       for (const [index, column] of columns.entries())
-        text += cellXml(`${places[index]}${number}`, column, cells[index] ?? null)
+        text += cellXml(`${letters[index]}${number}`, column, cells[index] ?? null)
       text += '</row>'
       if (text.length < chunkLength) continue
       yield Buffer.from(text)
@@ -41,23 +41,23 @@ async function* sheet(rows: ExportRows, columns: readonly ExportColumn[]): Async
 }
 
 /** 0 → A, 26 → AA. */
-function columnPlace(index: number): string {
+function columnLetters(index: number): string {
   const letter = String.fromCharCode(65 + (index % 26))
-  return index < 26 ? letter : columnPlace(Math.floor(index / 26) - 1) + letter
+  return index < 26 ? letter : columnLetters(Math.floor(index / 26) - 1) + letter
 }
 
 /** Numbers of the cell formats in xlsx-parts.ts. */
 const style = { date: 1, datetime: 2, time: 3 } as const
 
-function cellXml(place: string, column: ExportColumn, cell: Cell): string {
+function cellXml(name: string, column: ExportColumn, cell: Cell): string {
   if (cell === null) return ''
   const number = numberOf(column, cell)
   if (number !== undefined) {
     const format = column.type in style ? ` s="${style[column.type as keyof typeof style]}"` : ''
-    return `<c r="${place}"${format}><v>${number}</v></c>`
+    return `<c r="${name}"${format}><v>${number}</v></c>`
   }
-  if (column.type === 'boolean') return `<c r="${place}" t="b"><v>${cell === 'true' ? 1 : 0}</v></c>`
-  return textCell(place, cell.length > maxCellLength ? tooLong(column, cell) : cell)
+  if (column.type === 'boolean') return `<c r="${name}" t="b"><v>${cell === 'true' ? 1 : 0}</v></c>`
+  return textCell(name, cell.length > maxCellLength ? tooLong(column, cell) : cell)
 }
 
 /** What Excel holds exactly; undefined where text keeps more. */
@@ -87,8 +87,8 @@ const isExact = (cell: string): boolean =>
   Number.isFinite(Number(cell)) && cell.replace(/e.*$/i, '').replace(/^-?0*\.?0*|[-.]/g, '').length <= maxDigits
 
 /** Excel reads `_x0041_` as "A": where a text has that, its first underscore is written so. */
-const textCell = (place: string, text: string): string =>
-  `<c r="${place}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(text).replaceAll(/_(?=x[\da-f]{4}_)/gi, '_x005F_')}</t></is></c>`
+const textCell = (name: string, text: string): string =>
+  `<c r="${name}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(text).replaceAll(/_(?=x[\da-f]{4}_)/gi, '_x005F_')}</t></is></c>`
 
 /** A geometry gives way to a remark; of other values none may be lost. */
 function tooLong({ name, type }: ExportColumn, cell: string): string {

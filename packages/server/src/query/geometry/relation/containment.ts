@@ -65,7 +65,7 @@ function areFacesWithin(
   other: PlanarShape,
   isWithin: IsFaceWithin,
 ): boolean {
-  const isInOther = placeOfRuns(shape, other)
+  const isInOther = isInsideByRuns(shape, other)
   for (const edge of edges) {
     if (shape.areas[edge] < 0) continue
     const met = edgesMet(shape, edge, other, true)
@@ -88,7 +88,7 @@ function isSameEdge([x1, y1, x2, y2]: Ends, [x3, y3, x4, y4]: Ends): boolean {
 }
 
 /** Whether an edge that meets none of the others lies in their areas: as the one before it does that ends where it begins. */
-function placeOfRuns(shape: PlanarShape, others: PlanarShape): (edge: number) => boolean {
+function isInsideByRuns(shape: PlanarShape, others: PlanarShape): (edge: number) => boolean {
   const { ends } = shape
   let before = -1
   let isIn = false
@@ -104,25 +104,26 @@ function placeOfRuns(shape: PlanarShape, others: PlanarShape): (edge: number) =>
 /** None of them lies outside, and not all lie on the edge. */
 function areLinesAndPointsWithin(inner: PlanarShape, around: Around): boolean {
   let isInside = inner.areaCount > 0
-  const isInAround = placeOfRuns(inner, around.shape)
+  const isInAround = isInsideByRuns(inner, around.shape)
   for (const [edge, area] of inner.areas.entries()) {
     if (area >= 0) continue
-    const places = area === kind.point ? [placeOfPoint(inner, edge, around)] : placesOfEdge(inner, edge, around)
-    for (const jsonPath of places ?? [isInAround(edge) ? 'inside' : 'outside']) {
-      if (jsonPath === 'outside') return false
-      isInside ||= jsonPath === 'inside'
+    const containments =
+      area === kind.point ? [containmentOfPoint(inner, edge, around)] : containmentsOfEdge(inner, edge, around)
+    for (const containment of containments ?? [isInAround(edge) ? 'inside' : 'outside']) {
+      if (containment === 'outside') return false
+      isInside ||= containment === 'inside'
     }
   }
   return isInside
 }
 
 /** Where the pieces of a line's edge lie; undefined when no other edge meets it. */
-function placesOfEdge(inner: PlanarShape, edge: number, { shape }: Around): Containment[] | undefined {
+function containmentsOfEdge(inner: PlanarShape, edge: number, { shape }: Around): Containment[] | undefined {
   if (edgesMet(inner, edge, shape, false).length === 0) return undefined
-  return piecesOf(inner, edge, [shape], false).map((piece) => placeOfPiece(piece, inner, edge, shape))
+  return piecesOf(inner, edge, [shape], false).map((piece) => containmentOfPiece(piece, inner, edge, shape))
 }
 
-export function placeOfPiece(
+export function containmentOfPiece(
   { left, right }: Piece,
   inner: PlanarShape,
   edge: number,
@@ -140,7 +141,7 @@ export function placeOfPiece(
   return isCovered ? 'inside' : 'outside'
 }
 
-export function placeOfPoint(inner: PlanarShape, edge: number, { shape, lineEnds }: Around): Containment {
+export function containmentOfPoint(inner: PlanarShape, edge: number, { shape, lineEnds }: Around): Containment {
   const [x, y] = endsOf(inner, edge)
   const met = edgesNear(shape.tree, x, y, x, y).filter((other) => isAlong(endsOf(shape, other), x, y))
   const touched = new Set(met.map((other) => shape.areas[other]))

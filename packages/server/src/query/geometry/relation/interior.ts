@@ -1,5 +1,5 @@
 // Where the interiors of two shapes meet, which tells whether they touch, cross or overlap.
-import { oddEnds, placeOfPiece, placeOfPoint } from './containment.ts'
+import { containmentOfPiece, containmentOfPoint, oddEnds } from './containment.ts'
 import { edgesMet, isAlong, piecesOf } from './edge-pieces.ts'
 import { edgesNear, treeExtent } from './edge-tree.ts'
 import { crossProduct, type Ends, endsOf, isInAreas, kind, type PlanarShape } from './planar-shape.ts'
@@ -32,7 +32,7 @@ function linesIn(shape: PlanarShape, other: PlanarShape): -1 | 0 | 1 {
   for (const edge of edgesNear(shape.tree, ...treeExtent(other.tree))) {
     if (shape.areas[edge] !== kind.line) continue
     const pieces = piecesOf(shape, edge, [other], false)
-    if (pieces.some((piece) => placeOfPiece(piece, shape, edge, other) === 'inside')) return 1
+    if (pieces.some((piece) => containmentOfPiece(piece, shape, edge, other) === 'inside')) return 1
     const met = edgesMet(shape, edge, other, false).filter((beside) => other.areas[beside] === kind.line)
     if (met.some((beside) => doCross(endsOf(shape, edge), endsOf(other, beside), isEnd))) dimension = 0
   }
@@ -67,7 +67,8 @@ const isBetween = ([x1, y1, x2, y2]: Ends, x: number, y: number): boolean =>
 function isPointIn(points: PlanarShape, shape: PlanarShape): boolean {
   const around = { shape, lineEnds: oddEnds(shape) }
   return points.areas.some(
-    (area, edge) => area === kind.point && !isCovered(points, edge) && placeOfPoint(points, edge, around) === 'inside',
+    (area, edge) =>
+      area === kind.point && !isCovered(points, edge) && containmentOfPoint(points, edge, around) === 'inside',
   )
 }
 

@@ -176,12 +176,12 @@ interface CanvasProps extends Pick<DataGridProps, 'shown' | 'isSelected' | 'isCh
 function Canvas({ scroll, width, columns, active, shown, setActive, ...on }: CanvasProps): ReactElement {
   const [from, to] = scroll.drawn
   const click = (event: MouseEvent) => {
-    const place = placeOf(event)
-    if (!place) return
-    setActive(place)
+    const position = positionOf(event)
+    if (!position) return
+    setActive(position)
     const click = { isAdded: event.ctrlKey || event.metaKey, isExtended: event.shiftKey }
-    if (event.detail > 1) on.onOpen(place.row)
-    else on.onClick(place.row, click)
+    if (event.detail > 1) on.onOpen(position.row)
+    else on.onClick(position.row, click)
   }
   const indices = Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at)
   return (
@@ -206,7 +206,7 @@ function Canvas({ scroll, width, columns, active, shown, setActive, ...on }: Can
   )
 }
 
-function placeOf({ target }: MouseEvent): GridPosition | null {
+function positionOf({ target }: MouseEvent): GridPosition | null {
   const cell = target instanceof Element ? target.closest<HTMLElement>('[data-column]') : null
   const row = cell?.closest<HTMLElement>('[data-index]')
   return cell && row ? { row: Number(row.dataset.index), column: Number(cell.dataset.column) } : null

@@ -49,7 +49,7 @@ export function pageFetcher(client: Client, tableQuery: TableQuery) {
     const onResponse = (response: Response) => {
       next = nextCursor(response.headers.get('link'))
     }
-    const query = { attributes, ...placeOf(start, tableQuery, order, limit) }
+    const query = { attributes, ...queryFrom(start, tableQuery, order, limit) }
     const cursor = start.by === 'cursor' ? { cursor: start.cursor } : {}
     const rows = await client.datasets.query<Row>(tableQuery.dataset.id, query, { signal, onResponse, ...cursor })
     if (isBackward(start)) return { rows: rows.reverse() }
@@ -60,7 +60,7 @@ export function pageFetcher(client: Client, tableQuery: TableQuery) {
 
 const isBackward = (start: PageStart<Row>): boolean => start.by === 'before' || start.by === 'end'
 
-function placeOf(
+function queryFrom(
   start: PageStart<Row>,
   tableQuery: TableQuery,
   order: readonly SortKey[],

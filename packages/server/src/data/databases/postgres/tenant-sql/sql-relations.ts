@@ -67,13 +67,13 @@ function parse({ parseSync, hasSqlDetails }: Parser, plain: string, pieces: read
   } catch (error) {
     if (error instanceof RangeError) throw refused('must not nest that deeply')
     const position = hasSqlDetails(error) ? error.sqlDetails?.cursorPosition : undefined
-    const place = position === undefined ? '' : `, ${placeOf(position, pieces, text)}`
-    throw refused(`${error instanceof Error ? error.message : 'syntax error'}${place}`)
+    const where = position === undefined ? '' : `, ${lineAndColumn(position, pieces, text)}`
+    throw refused(`${error instanceof Error ? error.message : 'syntax error'}${where}`)
   }
 }
 
 /** The position counts code points of the text in which something else stands for each marker. */
-function placeOf(position: number, pieces: readonly string[], text: string): string {
+function lineAndColumn(position: number, pieces: readonly string[], text: string): string {
   const plain = [...pieces.join(placeholder)]
   let left = plain.slice(0, position).join('').length
   let at = 0

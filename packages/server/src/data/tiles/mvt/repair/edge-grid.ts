@@ -49,7 +49,7 @@ export function visitPairs(edges: Edges, visit: Visit, isActive?: Uint8Array): b
   testsLeft = testsAtLeast + testsPerEdge * edges.count
   for (let edge = 0; edge < edges.count; edge++) {
     const from = grid.entries
-    placeEdge(edge)
+    insertEdge(edge)
     const isQuiet = isActive !== undefined && isActive[edge] === 0
     for (let entry = from; entry < grid.entries; entry++) {
       if (visitCell(entry, edge, visit, isQuiet ? isActive : undefined)) return true
@@ -106,7 +106,7 @@ export function visitNear(edges: Edges, x: number, y: number, visit: (edge: numb
 /** Puts the edges into the grid for `edgeBelow`. */
 export function indexEdges(edges: Edges): void {
   openGrid(edges)
-  for (let edge = 0; edge < edges.count; edge++) placeEdge(edge)
+  for (let edge = 0; edge < edges.count; edge++) insertEdge(edge)
 }
 
 /** Cells are as wide as an edge is long, but not many more than there are edges. */
@@ -140,7 +140,7 @@ function openGrid(edges: Edges): void {
 }
 
 /** Into each cell that the edge may pass: a row at a time, from where it enters the row to where it leaves it. */
-function placeEdge(edge: number): void {
+function insertEdge(edge: number): void {
   const { shift, left, low, columns } = grid
   const { ax, ay, bx, by } = grid.edges
   const x0 = ax[edge] - left

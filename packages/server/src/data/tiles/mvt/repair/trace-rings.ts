@@ -21,8 +21,8 @@ let starts = new Float64Array(1024)
 let startCount = 0
 let isUsed = new Uint8Array(1024)
 let ringOf = new Int32Array(1024)
-/** Where on the path a point is, by its place in `starts`; only true where the path has it there. */
-let placeOf = new Int32Array(1024)
+/** Where on the path a point is, by its index in `starts`; only true where the path has it there. */
+let pathIndexOf = new Int32Array(1024)
 
 /** Adds the polygons to the shape, moved by `shift`: each outer ring with its holes behind it. */
 export function traceRings(subdivision: Subdivision, shift: number, into: TileShape): void {
@@ -46,7 +46,7 @@ function indexStarts({ edges, inside }: Subdivision): void {
     starts = new Float64Array(count * 2)
     isUsed = new Uint8Array(count * 2)
     ringOf = new Int32Array(count * 2)
-    placeOf = new Int32Array(count * 2)
+    pathIndexOf = new Int32Array(count * 2)
   }
   startCount = 0
   isUsed.fill(0, 0, count)
@@ -64,18 +64,18 @@ const pointAt = (at: number): number => Math.floor(starts[at] / edgeUnit)
 const edgeAt = (at: number): number => starts[at] - pointAt(at) * edgeUnit
 
 const path: number[] = []
-/** The first place in `starts` of the point that nextEdge looked at. */
+/** The first index in `starts` of the point that nextEdge looked at. */
 let nextPoint = 0
 
 /** Follows the boundary from an edge until it is back, and cuts off each loop as it closes. */
 function tracePath(subdivision: Subdivision, first: number, firstAt: number, rings: Ring[]): void {
   path.length = 0
-  nextPoint = placeOfPoint(pointAt(firstAt))
+  nextPoint = firstStartAt(pointAt(firstAt))
   for (let edge = first; edge >= 0; edge = nextEdge(subdivision, edge)) {
-    const place = placeOf[nextPoint]
-    const isClosed = place < path.length && pointOf(subdivision, path[place], true) === pointAt(nextPoint)
-    if (isClosed) addRing(subdivision, path.splice(place), rings)
-    placeOf[nextPoint] = path.length
+    const index = pathIndexOf[nextPoint]
+    const isClosed = index < path.length && pointOf(subdivision, path[index], true) === pointAt(nextPoint)
+    if (isClosed) addRing(subdivision, path.splice(index), rings)
+    pathIndexOf[nextPoint] = path.length
     path.push(edge)
     isUsed[edge] = 1
   }
@@ -93,8 +93,8 @@ function pointOf({ edges, inside }: Subdivision, edge: number, isStart: boolean)
   return x * span + y
 }
 
-/** The first place in `starts` that is at the point. */
-function placeOfPoint(point: number): number {
+/** The first index in `starts` that is at the point. */
+function firstStartAt(point: number): number {
   const wanted = point * edgeUnit
   let low = 0
   let high = startCount
@@ -109,7 +109,7 @@ function placeOfPoint(point: number): number {
 /** Of the unused edges that begin where one ends the first one clockwise, which bounds the same part of the inside; or -1. */
 function nextEdge(subdivision: Subdivision, edge: number): number {
   const point = pointOf(subdivision, edge, false)
-  nextPoint = placeOfPoint(point)
+  nextPoint = firstStartAt(point)
   const end = (point + 1) * edgeUnit
   if (nextPoint + 1 >= startCount || starts[nextPoint + 1] >= end) return onlyEdge(point)
   const back = angleFrom(point, pointOf(subdivision, edge, true))

@@ -16,7 +16,7 @@ import {
 } from '../../thinning/thinning-rule.ts'
 
 /** Of a place: the cells of the highest zoom. */
-const placeBits = highestThinned + cellBits
+const gridBits = highestThinned + cellBits
 
 /** The rows of all zooms together are at most so many times those of the table; higher zooms are made of all rows. */
 const mostOfTable = 1
@@ -44,7 +44,7 @@ export async function writeOverview(work: OverviewWork): Promise<{ levels: Writt
   )
   const write = (name: string, statement: Sql): Promise<DerivedFile> =>
     derived.write(name, statement, { timeoutMs: stepMs, signal })
-  const places = await write('places', placesSql(query))
+  const places = await write('places', positionsSql(query))
   const levels: WrittenLevel[] = []
   let [rows, bytes] = [0, 0]
   const keep = (zoom: number | 'all', file: DerivedFile): void => {
@@ -68,17 +68,17 @@ export async function writeOverview(work: OverviewWork): Promise<{ levels: Writt
   return { levels, allFrom: rates.length }
 }
 
-function placesSql({ rowsFrom, rank, grid }: BlockQuery): Sql {
+function positionsSql({ rowsFrom, rank, grid }: BlockQuery): Sql {
   return sql`
     SELECT r, k, x, y, width FROM (
-      SELECT q.svc_row AS r, ${rank} AS k, ${squareOf(grid.x, placeBits)} AS x, ${squareOf(grid.y, placeBits)} AS y,
+      SELECT q.svc_row AS r, ${rank} AS k, ${squareOf(grid.x, gridBits)} AS x, ${squareOf(grid.y, gridBits)} AS y,
         ${grid.width} AS width FROM ${rowsFrom} AS q) AS placed
     WHERE x IS NOT NULL AND y IS NOT NULL`
 }
 
 /** The rows that the rule shows at a zoom, with what they stand for. */
 function shownSql(places: Sql, zoom: number, rate: number, isPoint: boolean): Sql {
-  const shift = whole(placeBits - zoom - cellBits)
+  const shift = whole(gridBits - zoom - cellBits)
   const size = isPoint ? raw('0') : sizeClassSql(raw('width'), whole(2 ** zoom))
   const limits = Array.from({ length: alwaysShown + 1 }, (_, one) => `WHEN ${one} THEN ${rankLimit(rate, one)}`)
   const limit = isPoint ? whole(rankLimit(rate)) : sql`CASE ${size} ${raw(limits.join(' '))} END`
@@ -101,13 +101,13 @@ function rowsSql(query: BlockQuery, shown: Sql, zoom: number): Sql {
   return sql`
     SELECT ${valuesOf(query)}, s.n AS svc_count, s.class AS svc_class, s.k AS svc_rank
     FROM ${query.rowsFrom} AS q JOIN ${shown} AS s ON s.r = q.svc_row
-    ORDER BY s.x >> ${whole(placeBits - zoom - stripBits)}, s.y`
+    ORDER BY s.x >> ${whole(gridBits - zoom - stripBits)}, s.y`
 }
 
 function allSql(query: BlockQuery, places: Sql, zoom: number): Sql {
   return sql`
     SELECT ${valuesOf(query)}, s.k AS svc_rank FROM ${query.rowsFrom} AS q JOIN ${places} AS s ON s.r = q.svc_row
-    ORDER BY s.x >> ${whole(Math.max(0, placeBits - zoom - stripBits))}, s.y`
+    ORDER BY s.x >> ${whole(Math.max(0, gridBits - zoom - stripBits))}, s.y`
 }
 
 /** The reference system is the dataset's: files without one are read as they are. */

@@ -162,13 +162,13 @@ function createPass(
 function createRows(wanted: readonly EncodedColumn[], guessedLayer: GuessedLayer): Rows {
   const columns = wanted.map((column) =>
     column.kind === 'field'
-      ? { ...placeOf(guessedLayer.fields, column.field), type: column.type }
+      ? { ...columnOf(guessedLayer.fields, column.field), type: column.type }
       : { place: special[column.kind], type: 'binary' as const },
   )
   return { writer: createRowWriter(), guessedLayer, columns, isOver: false }
 }
 
-function placeOf(fields: readonly RecordField[], index: number): Pick<RecordField, 'place' | 'local'> {
+function columnOf(fields: readonly RecordField[], index: number): Pick<RecordField, 'place' | 'local'> {
   const { place = special.none, local } = fields[index] ?? {}
   return local ? { place, local } : { place }
 }

@@ -32,7 +32,7 @@ export async function openGeoPackage(file: string, keyName?: string): Promise<Re
 }
 
 /** Where the number of a row is, should it say more than their order. */
-const keyPlace = maxFields
+const keyIndex = maxFields
 
 function readTable(database: SqliteFile['database'], table: PackageTable): Reading {
   const { columns, key } = table
@@ -41,9 +41,9 @@ function readTable(database: SqliteFile['database'], table: PackageTable): Readi
   const stored = openRows(database, table)
   let [rows, at, count]: [readonly SqliteRow[], number, number] = [[], -1, 0]
   let row: SqliteRow = []
-  const cellAt = (place: number): SQLOutputValue => row[place === keyPlace ? 0 : place + 2] ?? null
+  const cellAt = (place: number): SQLOutputValue => row[place === keyIndex ? 0 : place + 2] ?? null
   return {
-    places: [...columns.keys(), ...(key === undefined ? [] : [keyPlace])],
+    places: [...columns.keys(), ...(key === undefined ? [] : [keyIndex])],
     next(writer) {
       const following = rows[++at]
       if (!following) return undefined
@@ -59,7 +59,7 @@ function readTable(database: SqliteFile['database'], table: PackageTable): Readi
     },
     kindsOf(place) {
       const value = cellAt(place)
-      if (place === keyPlace) return value === BigInt(count) ? kind.none : kind.int8
+      if (place === keyIndex) return value === BigInt(count) ? kind.none : kind.int8
       if (value === null) return kind.none
       const noted = columns[place]?.noted
       return noted ? kindsOfNoted(value, noted) : kindsOfCell(value, hints[place] ?? 'any')
@@ -88,6 +88,6 @@ function fieldsOf({ columns, key }: PackageTable, kinds: ArrayLike<number>): Rec
       ? notedField(noted, place, kinds[place] ?? 0)
       : { name, place, type: columnType(kinds[place] ?? 0, declared) },
   )
-  if (key !== undefined && kinds[keyPlace] !== kind.none) fields.push({ name: key, place: keyPlace, type: 'bigint' })
+  if (key !== undefined && kinds[keyIndex] !== kind.none) fields.push({ name: key, place: keyIndex, type: 'bigint' })
   return fields
 }

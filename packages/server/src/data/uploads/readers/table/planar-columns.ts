@@ -54,13 +54,13 @@ function resolve(columns: TextColumns, pair: Pair, sourceSrid: number | undefine
     return found(isSwapped, { warnings: isSwapped ? [swapWarning(values.names, sourceSrid)] : [] })
   }
   const isWeak = !x.isSure
-  if (isWeak && !mayBePlaces(columns, pair, values)) return undefined
+  if (isWeak && !mayBeCoordinates(columns, pair, values)) return undefined
   if (areDegrees(xs, ys)) return found(false, { warnings: isWeak ? [degreesWarning(values.names)] : [] })
   return resolveSystem(pair, values, found)
 }
 
 /** Whether columns that are called x and y, and nothing else, look like places rather than like a plot. */
-function mayBePlaces(columns: TextColumns, { x, y }: Pair, { xs, ys }: Values): boolean {
+function mayBeCoordinates(columns: TextColumns, { x, y }: Pair, { xs, ys }: Values): boolean {
   if (!isPlainPrefix(x.prefix)) return false
   return areDegrees(xs, ys) ? areTelling(columns, x.column, y.column) && !areNearOrigin(xs, ys) : areLarge(xs, ys)
 }
