@@ -56,7 +56,7 @@ export function computeBreaks(
   const { min, max } = distribution
   const sorted = distribution.values.filter(Number.isFinite).toSorted((a, b) => a - b)
   const raw = max > min ? methods[method](classes, { min, max, values: sorted }) : []
-  const breaks = tidyBreaks(method === 'logarithmic' ? raw.map(roundedToTwoFigures) : roundedToWidth(raw, min, max), {
+  const breaks = tidyBreaks(method === 'logarithmic' ? raw.map(roundedToTwoDigits) : roundedToWidth(raw, min, max), {
     min,
     max,
   })
@@ -143,7 +143,7 @@ function roundedToWidth(breaks: readonly number[], min: number, max: number): nu
   })
 }
 
-const roundedToTwoFigures = (value: number): number => Number(value.toPrecision(2))
+const roundedToTwoDigits = (value: number): number => Number(value.toPrecision(2))
 
 /** Removes floating-point noise: 3 × 10 ** -1 is 0.30000000000000004. */
 const cleaned = (value: number): number => Number(value.toPrecision(12))

@@ -87,7 +87,7 @@ async function serveOn(
   const app = await createApp({ db: telemetry?.db(db) ?? db, secrets, logger, config, about, worker, telemetry })
   await telemetry?.exportMetrics(app.services.metrics.values)
   let control: Server | undefined
-  let figures: Server | undefined
+  let metricsServer: Server | undefined
   try {
     await app.services.readiness.settle()
     await listen(app, config, logger).catch(explainListen('PORT'))
@@ -97,7 +97,7 @@ async function serveOn(
       control = await serveControlSocket(config.DATA_DIR, (command) => runCommand(parts, command))
     }
     if (config.METRICS_PORT !== undefined) {
-      figures = await serveMetrics(app.services.metrics, config.METRICS_PORT, config.HOST).catch(
+      metricsServer = await serveMetrics(app.services.metrics, config.METRICS_PORT, config.HOST).catch(
         explainListen('METRICS_PORT'),
       )
     }
@@ -115,7 +115,7 @@ async function serveOn(
     if (!stop.aborted) await app.retire()
   } finally {
     control?.close()
-    figures?.close()
+    metricsServer?.close()
     // Nobody balances load to a process that another one replaces.
     const noticeMs = stop.aborted ? config.STOP_NOTICE_SECONDS * 1000 : 0
     const drainTimer = setTimeout(() => app.http.server.closeAllConnections(), noticeMs + drainMs)

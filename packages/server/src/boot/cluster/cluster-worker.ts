@@ -21,14 +21,14 @@ export function joinSupervisor(env: NodeJS.ProcessEnv): ClusterWorker | undefine
   if (place === undefined || !process.send) return undefined
   const tell = (message: WorkerMessage): void => void process.send?.(message, () => undefined)
   const retired = new AbortController()
-  const figures = createExchange(tell)
+  const metrics = createExchange(tell)
   let onEnvelope: Parameters<BusPort['listen']>[0] = () => undefined
   let onUpload: Parameters<ClusterWorker['onUpload']>[0] = () => undefined
   process.on('message', (message: SupervisorMessage) => {
     if (message.k === 'bus') onEnvelope(message.envelope)
     else if (message.k === 'retire') retired.abort()
     else if (message.k === 'upload') onUpload(message.changed)
-    else figures.receive(message)
+    else metrics.receive(message)
   })
   return {
     ...(JSON.parse(place) as WorkerAssignment),
@@ -40,7 +40,7 @@ export function joinSupervisor(env: NodeJS.ProcessEnv): ClusterWorker | undefine
     },
     ready: () => tell({ k: 'ready' }),
     retired: retired.signal,
-    metrics: figures,
+    metrics,
     tellUpload: (changed) => tell({ k: 'upload', changed }),
     onUpload(listener) {
       onUpload = listener
@@ -51,11 +51,11 @@ export function joinSupervisor(env: NodeJS.ProcessEnv): ClusterWorker | undefine
 function createExchange(tell: (message: WorkerMessage) => void) {
   const reader = Promise.withResolvers<() => Promise<MetricValues>>()
   const waiting = new Map<number, (all: readonly MetricValues[]) => void>()
-  const tellFigures = (figures: MetricValues): void => tell({ k: 'figures', figures })
+  const tellMetrics = (metrics: MetricValues): void => tell({ k: 'metrics', metrics })
   let lastId = 0
   return {
     provide: reader.resolve,
-    tell: tellFigures,
+    tell: tellMetrics,
     collect: () =>
       new Promise<readonly MetricValues[]>((resolve) => {
         const id = ++lastId
@@ -65,7 +65,7 @@ function createExchange(tell: (message: WorkerMessage) => void) {
     /** The supervisor may ask before there are services to count for. */
     receive(message: Extract<SupervisorMessage, { k: 'read' | 'collected' }>): void {
       if (message.k === 'read') {
-        void reader.promise.then((read) => read()).then(tellFigures)
+        void reader.promise.then((read) => read()).then(tellMetrics)
         return
       }
       waiting.get(message.id)?.(message.all)

@@ -12,7 +12,7 @@ export type WorkerMessage =
   /** Asks for the metrics of all workers. */
   | { readonly k: 'collect'; readonly id: number }
   /** Its own metrics, as an answer to `read` or as a last word. */
-  | { readonly k: 'figures'; readonly figures: MetricValues }
+  | { readonly k: 'metrics'; readonly metrics: MetricValues }
   | UploadNews
 
 /** What the supervisor tells a worker. */

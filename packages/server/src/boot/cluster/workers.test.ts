@@ -44,11 +44,11 @@ test('the workers of a machine have no more connections and memory together than
 })
 
 test('counters of workers that have ended are kept, gauges are not', () => {
-  const figures = (value: number): MetricValues => [
+  const metrics = (value: number): MetricValues => [
     { name: 'requests', type: 'counter', values: [{ value, labels: { status: 200 } }] },
     { name: 'bytes', type: 'gauge', values: [{ value, labels: {} }] },
   ]
-  const [requests, ...others] = addEnded(addEnded([], figures(3)), figures(4))
+  const [requests, ...others] = addEnded(addEnded([], metrics(3)), metrics(4))
   assert.deepEqual([requests?.values[0]?.value, others], [7, []])
 })
 
@@ -90,8 +90,8 @@ describe('workers', { skip }, () => {
   }
   const connections = () => Promise.all([connectionTo(1), connectionTo(2)])
   const countStyles = async (): Promise<number> => {
-    const figures = await text((await send('/metrics')).answer)
-    return Number(/duration_seconds_count{operation="styles.list",status="200"} (\d+)/.exec(figures)?.[1] ?? 0)
+    const metrics = await text((await send('/metrics')).answer)
+    return Number(/duration_seconds_count{operation="styles.list",status="200"} (\d+)/.exec(metrics)?.[1] ?? 0)
   }
   const workerPids = (): string[] => {
     try {
@@ -220,7 +220,7 @@ describe('workers', { skip }, () => {
     await until(async () => (await waited()) < 900)
   })
 
-  test('add up their figures', async () => {
+  test('add up their metrics', async () => {
     const [first, second] = await connections()
     const before = await countStyles()
     for (const agent of [first, first, first, second, second]) await call('/styles', { agent })

@@ -16,20 +16,19 @@ export function bridgeMetrics(read: () => Promise<MetricValues>): MetricProducer
   const startTime = millisToHrTime(Date.now())
   return {
     async collect() {
-      const figures = await read()
       const times = { startTime, endTime: millisToHrTime(Date.now()) }
-      const metrics = figures.flatMap((figure) => metricOf(figure, times))
+      const metrics = (await read()).flatMap((metric) => metricOf(metric, times))
       const scopeMetrics = [{ scope: { name: 'graticule' }, metrics }]
       return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors: [] }
     },
   }
 }
 
-type Figure = MetricValues[number]
+type Metric = MetricValues[number]
 type Times = Pick<DataPoint<number>, 'startTime' | 'endTime'>
 
-function metricOf(figure: Figure, times: Times): MetricData[] {
-  const { name, type, help = '', values } = figure
+function metricOf(metric: Metric, times: Times): MetricData[] {
+  const { name, type, help = '', values } = metric
   const base = {
     descriptor: { name, description: help, unit: name.endsWith('_seconds') ? 's' : '', valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,

@@ -19,7 +19,7 @@ export type MetricsExchange = {
   /** Says how this worker's own are read. */
   provide(read: () => Promise<MetricValues>): void
   /** Sends them a last time. */
-  tell(figures: MetricValues): void
+  tell(metrics: MetricValues): void
   /** Those of each worker, and of those that have ended. */
   collect(): Promise<readonly MetricValues[]>
 }

@@ -76,7 +76,7 @@ function ColumnStatistics({ attribute, onDone }: ColumnStatisticsProps): ReactEl
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton height={96} />}
       {data && data.histogram.length > 1 && <Histogram attribute={attribute} bins={data.histogram} onBin={add} />}
-      {data && <Figures attribute={attribute} data={data} />}
+      {data && <Summary attribute={attribute} data={data} />}
       {data && data.histogram.length < 2 && data.frequent.length > 0 && (
         <Frequent attribute={attribute} data={data} onValue={add} />
       )}
@@ -119,16 +119,16 @@ function Histogram({ attribute, bins, onBin }: HistogramProps): ReactElement {
   )
 }
 
-interface FiguresProps {
+interface SummaryProps {
   attribute: DatasetAttribute
   data: AttributeStatistics
 }
 
-function Figures({ attribute, data }: FiguresProps): ReactElement {
+function Summary({ attribute, data }: SummaryProps): ReactElement {
   const show = (value: string | number | null) => formatCell(attribute, value)
   const median = data.quantiles.find(({ p }) => p === 0.5)?.value ?? null
   const rounded = data.mean === null ? null : Number(data.mean.toPrecision(6))
-  const figures: [string, string | null][] = [
+  const entries: [string, string | null][] = [
     ['values', formatNumber(data.count)],
     ['null', formatNumber(data.nulls)],
     ['different', data.distinct === null ? null : `${data.sampled ? 'about ' : ''}${formatNumber(data.distinct)}`],
@@ -139,7 +139,7 @@ function Figures({ attribute, data }: FiguresProps): ReactElement {
   ]
   return (
     <dl className={classes.figures}>
-      {figures.map(
+      {entries.map(
         ([name, value]) =>
           value !== null && (
             <div key={name}>

@@ -104,6 +104,6 @@ async function isGraticule(host: string, port: number): Promise<boolean> {
     const reply = await fetch(`http://${reachable}:${port}${path}`, { signal: AbortSignal.timeout(3_000) })
     return reply.ok ? reply.text() : ''
   })
-  const [live = '', figures = ''] = await Promise.all(texts.map((text) => text.catch(() => '')))
-  return live === '{"status":"ok"}' || figures.includes('graticule_info')
+  const [live = '', metrics = ''] = await Promise.all(texts.map((text) => text.catch(() => '')))
+  return live === '{"status":"ok"}' || metrics.includes('graticule_info')
 }

@@ -117,7 +117,7 @@ async function describeValues(
   const head = headOf(request, whole, expected)
   return {
     ...head,
-    ...(await figuresOf(request, sample, { ...whole, count: head.count })),
+    ...(await distributionOf(request, sample, { ...whole, count: head.count })),
     min: whole.min === null ? null : jsonValue(type, whole.min),
     max: whole.max === null ? null : jsonValue(type, whole.max),
     mean: sample.mean,
@@ -129,7 +129,7 @@ async function describeValues(
 type Whole = { readonly count: number; readonly min: Cell; readonly max: Cell }
 
 /** Yields to the event loop between parts, because each takes some milliseconds. */
-async function figuresOf(
+async function distributionOf(
   { attribute: { type }, parts, binning }: StatisticsRequest,
   { values }: ColumnSample,
   whole: Whole,
