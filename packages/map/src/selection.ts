@@ -1,5 +1,5 @@
 /**
- * The selection of one data source: ids in order, the properties that are loaded, and the bindings of both to the
+ * The selection of one data source: ids in order, the properties that are loaded, and the binding of both to the
  * application state. Ids are compared as text, as MapLibre's feature state does.
  */
 
@@ -22,26 +22,26 @@ export interface SelectionOutlet {
   failed(error: unknown): void
 }
 
-type Bindings = Pick<DataSourceOptions, 'selectionState' | 'selectionFeatureState'>
+type StateNames = Pick<DataSourceOptions, 'selectionState' | 'selectionFeatureState'>
 
 export class Selection {
   readonly mode: SelectionMode
   #selected = new Map<string, { id: FeatureId; properties: Properties | null }>()
   readonly #state: State
-  readonly #bindings: Bindings
+  readonly #stateNames: StateNames
   readonly #outlet: SelectionOutlet
   #unsubscribe: (() => void) | undefined
 
-  constructor(mode: SelectionMode, state: State, bindings: Bindings, outlet: SelectionOutlet) {
+  constructor(mode: SelectionMode, state: State, stateNames: StateNames, outlet: SelectionOutlet) {
     this.mode = mode
     this.#state = state
-    this.#bindings = bindings
+    this.#stateNames = stateNames
     this.#outlet = outlet
   }
 
   /** Reads the selection from the application state and follows its changes. */
   bind(): void {
-    const { selectionState: path } = this.#bindings
+    const { selectionState: path } = this.#stateNames
     if (!path) return
     this.#unsubscribe = this.#state.subscribe(path, (value) => this.#follow(path, value))
     this.#follow(path, this.#state.get(path))
@@ -121,7 +121,7 @@ export class Selection {
   }
 
   #publish(): void {
-    const { selectionState, selectionFeatureState } = this.#bindings
+    const { selectionState, selectionFeatureState } = this.#stateNames
     const isMulti = this.mode === 'multi'
     const { ids, features } = this
     if (selectionState) {

@@ -86,7 +86,7 @@ function Who({ email, setEmail, applicationId, setApplicationId }: WhoProps): Re
 }
 
 /** Submits a form, one request at a time, and stores the error. */
-function useSending(send: () => Promise<unknown>) {
+function useSubmit(send: () => Promise<unknown>) {
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setBusy] = useState(false)
   const [isDone, setDone] = useState(false)
@@ -120,7 +120,7 @@ function SignIn({
   onStaySignedIn,
 }: StepProps & StaySignedInProps): ReactElement {
   const [password, setPassword] = useState('')
-  const { onSubmit, isBusy, note } = useSending(async () => {
+  const { onSubmit, isBusy, note } = useSubmit(async () => {
     const login = { email: email.trim(), password, applicationId: applicationId.trim() }
     await signInWithPassword(login, staysSignedIn)
     localStorage.setItem(applicationName, login.applicationId)
@@ -146,7 +146,7 @@ function SignIn({
 }
 
 function Forgotten({ email, applicationId, who }: StepProps): ReactElement {
-  const { onSubmit, isBusy, isDone, note } = useSending(() =>
+  const { onSubmit, isBusy, isDone, note } = useSubmit(() =>
     createClient(serverUrl).auth.requestPasswordReset({
       email: email.trim(),
       applicationId: applicationId.trim(),
@@ -171,7 +171,7 @@ function SignUp({ email, applicationId, who }: StepProps): ReactElement {
   const [lastName, setLastName] = useState('')
   const [value, setValue] = useState(noPassword)
   const { password } = value
-  const { onSubmit, isBusy, isDone, error, note } = useSending(() => {
+  const { onSubmit, isBusy, isDone, error, note } = useSubmit(() => {
     const redirectUrl = signInLink(applicationId.trim())
     const confirmUrl = confirmPageUrl()
     const person = { firstName, lastName, email: email.trim(), password, applicationId: applicationId.trim() }

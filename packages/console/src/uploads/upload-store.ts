@@ -12,7 +12,7 @@ import { hasOverviewsToCome, isEnded, phaseOf, type UploadJob } from './upload-j
 import { createUploadWatch } from './upload-watch.ts'
 
 /** More concurrent uploads would not be faster, and pages need connections too. */
-const sendingAtOnce = 2
+const uploadsAtOnce = 2
 
 interface Work {
   readonly client: Client
@@ -123,7 +123,7 @@ function sendNext(): void {
   const now = currentWork()
   if (!now) return
   for (const job of jobs) {
-    if (now.sending.size >= sendingAtOnce) return
+    if (now.sending.size >= uploadsAtOnce) return
     if (job.phase !== 'waiting' || job.isHeld || !job.file) continue
     if (job.isChecked) void send(now, job, job.file)
     else void check(now, job, job.file)

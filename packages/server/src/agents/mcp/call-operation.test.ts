@@ -34,8 +34,8 @@ before(async () => {
   http = fastify()
   http.decorateRequest(admission, null)
   http.setErrorHandler((error, _request, reply) => reply.code(statusOf(error)).send())
-  const surroundings = { authority, services: {}, commonHeaders: () => ({}) }
-  for (const operation of operations) mount(http, operation, surroundings)
+  const mountContext = { authority, services: {}, commonHeaders: () => ({}) }
+  for (const operation of operations) mount(http, operation, mountContext)
 })
 after(async () => {
   await http.close()

@@ -38,7 +38,7 @@ export type AnsweredRequest = {
 export function answerImmediately<S>(
   app: FastifyInstance,
   operations: readonly Operation<S>[],
-  surroundings: ImmediateContext<S>,
+  immediateContext: ImmediateContext<S>,
 ): void {
   // As in the router, words come before parameters: /tiles/basemap/… before /tiles/{id}/….
   const routes = operations
@@ -46,7 +46,7 @@ export function answerImmediately<S>(
     .sort((a, b) => b.prefix.length - a.prefix.length)
   const { server } = app
   const usual = server.listeners('request') as Handle[]
-  const protocols = rememberProtocols(app, surroundings.trustsProxy)
+  const protocols = rememberProtocols(app, immediateContext.trustsProxy)
   server.removeAllListeners('request')
   const goUsualWay: Handle = (request, response) => {
     for (const handle of usual) handle.call(server, request, response)
@@ -63,7 +63,7 @@ export function answerImmediately<S>(
       else goUsualWay(request, response)
     }
     const { answer, caller } =
-      (protocol && beginAnswer(route, { request, response }, url, surroundings, answered)) || nothing
+      (protocol && beginAnswer(route, { request, response }, url, immediateContext, answered)) || nothing
     if (!(route && protocol && answer)) return goUsualWay(request, response)
     taken = { operation: route.operation, request, response, caller, begun, protocol }
     if (answer !== 'later') write(taken, answer)
@@ -72,7 +72,7 @@ export function answerImmediately<S>(
   function write(taken: Taken<S>, { status, headers, body }: Ready): void {
     const { operation, request, response, protocol } = taken
     const requestId = requestIdOf(request)
-    const common = surroundings.commonHeaders({ protocol }, operation.isTile)
+    const common = immediateContext.commonHeaders({ protocol }, operation.isTile)
     writeWhole(response, { status, common, requestId, isHead: false }, headers, body)
     const done = (): void => note(taken, requestId, status)
     if (isTaken(request.socket)) done()
@@ -83,7 +83,7 @@ export function answerImmediately<S>(
 
   function note({ operation, request, caller, begun }: Taken<S>, requestId: string, status: number): void {
     const seconds = (performance.now() - begun) / 1000
-    surroundings.onAnswered(operation, { request, caller, requestId, status, seconds })
+    immediateContext.onAnswered(operation, { request, caller, requestId, status, seconds })
   }
 }
 

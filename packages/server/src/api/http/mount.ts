@@ -43,14 +43,14 @@ export type MountContext<S> = {
  * Makes the route of an operation. Nothing in it makes a promise of its own, so an answer from memory, such as a tile from the
  * cache, is sent in the same turn in which its request was read.
  */
-export function mount<S>(app: FastifyInstance, operation: Operation<S>, surroundings: MountContext<S>): void {
-  const { authority, services } = surroundings
-  const audit = isAudited(operation) ? surroundings.audit : undefined
+export function mount<S>(app: FastifyInstance, operation: Operation<S>, mountContext: MountContext<S>): void {
+  const { authority, services } = mountContext
+  const audit = isAudited(operation) ? mountContext.audit : undefined
   const readBody = operation.body && !operation.readsText && validator(operation.body, 'body')
   const readInput = queryReader(operation)
-  const sendAnswer = answerSender(operation, surroundings.commonHeaders)
+  const sendAnswer = answerSender(operation, mountContext.commonHeaders)
   const paramsOf = paramsReader(operation)
-  const beforeBody = bodyGuard(operation, surroundings)
+  const beforeBody = bodyGuard(operation, mountContext)
 
   const bodyLimit = operation.bodyLimit ?? (operation.access === 'public' ? publicBodyLimit(app) : undefined)
   app.route({

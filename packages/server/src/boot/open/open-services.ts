@@ -99,7 +99,7 @@ export async function openServices(options: OpenServicesOptions): Promise<OpenSe
   const onStatus = (id: string) => worker?.tellUpload(id)
   const watching = { onError, onStatus, watch: () => works.part('uploads') }
   const uploading = createUploading({ db, ...data, tiling, files: maps.files, config, share, ...watching })
-  const { webhooks, close: closeSending, ...messages } = createMessages({ ...options, ...counting, ...data, egress })
+  const { webhooks, close: closeMessages, ...messages } = createMessages({ ...options, ...counting, ...data, egress })
   const metrics = openMetrics(options, gaugesOf({ agents, tiling, ...data }), usage)
   const health = openHealth(options, bus)
   const upkeep = startUpkeep(options, authority, credentials.audit)
@@ -139,7 +139,7 @@ export async function openServices(options: OpenServicesOptions): Promise<OpenSe
     },
     async close() {
       authority.revocation.close()
-      for (const close of [bus.close, closeSending, uploading.close, jobs.close]) await close()
+      for (const close of [bus.close, closeMessages, uploading.close, jobs.close]) await close()
       messages.mailer.close()
       data.exports.files.close()
       await Promise.all([styleCheck.close(), memoryThreads.close(), data.exports.threads.close(), tiling.close()])

@@ -38,7 +38,7 @@ const listOperation = (contactPoint: Resource) =>
     success: { status: 200, description: 'The bindings, and how far each was told', schema: listSchema },
     async handle({ scope, services }, { params: { id } }) {
       const { entity } = await getEntity({ resource: contactPoint, services }, scope, id, ['id'])
-      return { body: await shownBindings(services, String(entity.id)) }
+      return { body: await shownWebhooks(services, String(entity.id)) }
     },
   })
 
@@ -81,7 +81,7 @@ const replaceOperation = (contactPoint: Resource) =>
       }
       if (trail) trail.target = { type: 'contactpoints', id: String(entity.id), name: String(entity.name) }
       await transactWithEntry(db, trail, (tx) => replaceWebhooks(tx, entity, checked))
-      return { body: await shownBindings(services, String(entity.id)) }
+      return { body: await shownWebhooks(services, String(entity.id)) }
     },
   })
 
@@ -150,7 +150,7 @@ const definitionOf = ({ datasetId, operations, filter, bbox, debounceSeconds }: 
   debounceSeconds,
 })
 
-async function shownBindings({ db }: WebhookServices, contactPointId: string) {
+async function shownWebhooks({ db }: WebhookServices, contactPointId: string) {
   const webhooks = await readWebhooks(db, contactPointId)
   return {
     bindings: webhooks.map((one) => ({

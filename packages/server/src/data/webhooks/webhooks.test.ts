@@ -254,7 +254,7 @@ describe('one binding', () => {
 
   test('loses nothing when the application may send no more messages for now', async () => {
     const { app } = world
-    const { deliveries, ...means } = app.services
+    const { deliveries, ...context } = app.services
     const { name, id } = await table()
     const point = await world.bound(id)
     await script(`INSERT INTO $.${name} VALUES (1)`)
@@ -264,7 +264,7 @@ describe('one binding', () => {
     await until(async () => {
       const lease = await claimWebhook(app.db, [], 60)
       if (lease)
-        await tellChanges({ ...means, deliveries: { ...deliveries, put } }, lease, new AbortController().signal)
+        await tellChanges({ ...context, deliveries: { ...deliveries, put } }, lease, new AbortController().signal)
       return (await problem()) !== null
     })
     assert.equal(await problem(), 'The queue is full.')

@@ -16,14 +16,14 @@ export type Webhooks = {
   close(): Promise<void>
 }
 
-type BindingsOptions = TellContext & { onError(error: unknown): void; watch?: () => Watch }
+type WebhooksOptions = TellContext & { onError(error: unknown): void; watch?: () => Watch }
 
 const leaseSeconds = 12
 /** Writers announce nothing, so this is how long a change may wait. */
 const lookMs = 1_000
 
-export function createWebhooks({ onError, watch, ...means }: BindingsOptions): Webhooks {
-  const { db } = means
+export function createWebhooks({ onError, watch, ...context }: WebhooksOptions): Webhooks {
+  const { db } = context
   const background = createBackground(onError, watch)
   const source: LeaseSource<ClaimedWebhook> = {
     db,
@@ -31,7 +31,7 @@ export function createWebhooks({ onError, watch, ...means }: BindingsOptions): W
     concurrency: 4,
     perApplication: 1,
     claimNext: (besides, seconds) => claimWebhook(db, besides, seconds),
-    work: (claimed, signal) => tellChanges(means, claimed, signal),
+    work: (claimed, signal) => tellChanges(context, claimed, signal),
   }
   const queue = createLeaseQueue(source, { background, leaseSeconds, onError, lookMs })
   return {

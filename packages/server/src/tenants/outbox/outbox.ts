@@ -21,7 +21,7 @@ export type Outbox = {
   close(): Promise<void>
 }
 
-type SendingOptions = {
+type OutboxOptions = {
   db: Db
   onError(error: unknown): void
   /** Watches a part of the polling. */
@@ -47,7 +47,7 @@ export function createOutbox({
   onDelivered,
   watch,
   leaseSeconds = defaultLeaseSeconds,
-}: SendingOptions): Outbox {
+}: OutboxOptions): Outbox {
   const background = createBackground(onError, watch)
   const queues: LeaseQueue[] = []
 

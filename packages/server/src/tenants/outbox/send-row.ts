@@ -7,7 +7,7 @@ const maxRetryAfterSeconds = 600
 /** A sent row that is not recorded would be sent again, so a database that does not answer is waited for. */
 const untilRecorded = { tries: 5, pauseMs: linear(1_000), isPassing: () => true }
 
-type SendingMeans = {
+type OutboxContext = {
   readonly db: Db
   onError(error: unknown): void
   readonly onDelivered: ((applicationId: string, table: OutboxTable['table']) => void) | undefined
@@ -15,7 +15,7 @@ type SendingMeans = {
 
 /** Sends a row once and records the outcome. */
 export async function sendRow(
-  { db, onError, onDelivered }: SendingMeans,
+  { db, onError, onDelivered }: OutboxContext,
   outgoing: OutboxTable,
   claimed: ClaimedMessage,
   signal: AbortSignal,
