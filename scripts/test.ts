@@ -30,7 +30,7 @@ const total = { passed: 0, failed: 0, skipped: 0 }
 const failures: string[] = []
 const interrupted = new AbortController()
 const costs = createCostTable()
-let foreignUrl: string | undefined
+let externalUrl: string | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 
 process.chdir(resolve(import.meta.dirname, '..'))
@@ -141,7 +141,7 @@ async function runCheck(name: string, command: string[]): Promise<Result> {
 
 async function runTests({ onPostgres, onEmbedded }: Plan) {
   const cluster = onPostgres.some(usesDatabase) ? await startPostgres() : undefined
-  foreignUrl = cluster?.adminUrl
+  externalUrl = cluster?.adminUrl
   const jobs = [
     ...jobsOf(onPostgres, { isEmbedded: false, databaseUrl: cluster?.adminUrl }),
     ...jobsOf(onEmbedded, { isEmbedded: true, databaseUrl: undefined }),
@@ -173,7 +173,7 @@ function environmentOf({ databaseUrl }: Job): NodeJS.ProcessEnv {
   const { TEST_DATABASE_URL: _, ...env } = process.env
   if (databaseUrl) env.TEST_DATABASE_URL = databaseUrl
   // For a server of a tenant's own, also where the platform's database is embedded.
-  if (foreignUrl) env.TEST_FOREIGN_URL = foreignUrl
+  if (externalUrl) env.TEST_EXTERNAL_URL = externalUrl
   if (databaseDirectory) env.TEST_DATABASE_DIRECTORY = databaseDirectory
   // Most files load the whole server: half of that time is compiling what another has compiled.
   env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/graticule/compiled-tests')

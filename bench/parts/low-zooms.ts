@@ -25,15 +25,15 @@ export const lowZooms: Part = {
       wanted: { ratio: { martin: 7, pg_tileserv: 7 } },
       longRounds: 2,
     }
-    yield* foreignTable(bench, ours)
+    yield* externalTable(bench, ours)
   },
 }
 
 /** A table of somebody else's server, which Graticule reads as it is. */
-async function* foreignTable(bench: Bench, ours: Server): AsyncGenerator<Case> {
+async function* externalTable(bench: Bench, ours: Server): AsyncGenerator<Case> {
   const elsewhere = await startPostgres()
   try {
-    const layer = await foreignPoints(bench, ours, elsewhere.url)
+    const layer = await externalPoints(bench, ours, elsewhere.url)
     const places = tilesAround(low, { width: 4, height: 3 })
     const pathsOf = (server: Server) => places.map((place) => tilePath(server, '', layer, place))
     const one = walkCase('p95 at zooms 0–7 of 1 M points in a foreign table', bench, [ours], pathsOf)
@@ -47,7 +47,7 @@ async function* foreignTable(bench: Bench, ours: Server): AsyncGenerator<Case> {
   }
 }
 
-async function foreignPoints({ key, scale }: Bench, ours: Server, url: string): Promise<Layer> {
+async function externalPoints({ key, scale }: Bench, ours: Server, url: string): Promise<Layer> {
   makePoints(url, 'public.points', 1_000_000 * scale)
   const { id } = await post(ours, key, 'databases', { name: 'elsewhere', type: 'postgres', connectionString: url })
   return publishTable(ours, key, 'points', id)

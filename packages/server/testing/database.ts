@@ -60,7 +60,7 @@ export async function migratedDatabase(limits = forOneTenant): Promise<TestDatab
  * running.
  */
 export async function externalDatabase(): Promise<TestDatabase | undefined> {
-  const cluster = process.env.TEST_FOREIGN_URL ?? process.env.TEST_DATABASE_URL
+  const cluster = process.env.TEST_EXTERNAL_URL ?? process.env.TEST_DATABASE_URL
   return cluster === undefined ? undefined : await postgresDatabase(cluster)
 }
 

@@ -68,7 +68,7 @@ const unsaid = {
 const person = { email: '~person.email~', applicationId: '~applications.own~' }
 
 /** A master key may change what is another tenant's, which is to stay as it is. */
-const isMasterElsewhere = ({ params: { id = '' }, headers, query = [] }: RequestDraft): boolean =>
+const isMasterOnOtherTenant = ({ params: { id = '' }, headers, query = [] }: RequestDraft): boolean =>
   id.includes('.foreign.') && JSON.stringify([headers, query]).includes('~key.master~')
 
 const hints: readonly Hint[] = [
@@ -168,7 +168,7 @@ const hints: readonly Hint[] = [
   },
   {
     operations: /^datasets\.(changeRows|deleteRows)$/,
-    avoids: isMasterElsewhere,
+    avoids: isMasterOnOtherTenant,
     record: places,
     needs: ['filter', 'expect'],
     parameters: {
@@ -180,7 +180,7 @@ const hints: readonly Hint[] = [
   },
   {
     operations: /^datasets\.(insertRows|row|changeRow|putRow|deleteRow)$/,
-    avoids: isMasterElsewhere,
+    avoids: isMasterOnOtherTenant,
     record: places,
     parameters: {
       id: [...homeTable, '~datasets.own.1~', '~datasets.foreign.0~'],
@@ -191,7 +191,7 @@ const hints: readonly Hint[] = [
   },
   {
     operations: /^datasets\.(addColumn|dropColumn)$/,
-    avoids: isMasterElsewhere,
+    avoids: isMasterOnOtherTenant,
     // Columns that others read stay.
     parameters: { id: [...homeTable, '~datasets.foreign.0~'], column: ['added', 'spare', 'nmae'] },
     bodies: [

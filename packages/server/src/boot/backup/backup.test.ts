@@ -238,7 +238,7 @@ async function addressOf({ isEmbedded }: Place, db: Db): Promise<{ DATABASE_URL?
   const [row] = await db.query<{ name: string; role: string }>(
     raw('SELECT current_database() AS name, current_user::text AS role'),
   )
-  const url = new URL(process.env.TEST_FOREIGN_URL ?? process.env.TEST_DATABASE_URL ?? '')
+  const url = new URL(process.env.TEST_EXTERNAL_URL ?? process.env.TEST_DATABASE_URL ?? '')
   url.username = row?.role ?? ''
   url.pathname = `/${row?.name}`
   return { DATABASE_URL: url.href }

@@ -8,7 +8,7 @@ import { findDataset } from '../datasets/find-dataset.ts'
 
 // One database is enough: the tables are in an external PostgreSQL.
 
-const skip = (process.env.TEST_FOREIGN_URL ?? process.env.TEST_DATABASE_URL) ? false : 'without a PostgreSQL server'
+const skip = (process.env.TEST_EXTERNAL_URL ?? process.env.TEST_DATABASE_URL) ? false : 'without a PostgreSQL server'
 
 let server: ExternalServer | undefined
 let app: TestApp

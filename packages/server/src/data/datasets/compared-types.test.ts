@@ -142,7 +142,7 @@ const plain = (name: string): string => ({ humour: 'humour::mood', period: 'peri
 
 const comparisons = { $eq: '=', $ne: '<>', $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' }
 
-const skip = (process.env.TEST_FOREIGN_URL ?? process.env.TEST_DATABASE_URL) ? false : 'without a PostgreSQL server'
+const skip = (process.env.TEST_EXTERNAL_URL ?? process.env.TEST_DATABASE_URL) ? false : 'without a PostgreSQL server'
 const idsOf = (found: { id: number }[]): number[] => found.map(({ id }) => id)
 
 /** A list of the API for the text of an array. */

@@ -83,8 +83,8 @@ async function serveStreets(
 }
 
 /** Refusals of this server, such as too many tiles at once, are no fault of the other. */
-const ours: readonly string[] = ['busy', 'client_left', 'shutting_down'] satisfies ErrorCode[]
-const isOfServer = (error: unknown): boolean => !(error instanceof ApiError) || !ours.includes(error.code)
+const refusalsOfServer: readonly string[] = ['busy', 'client_left', 'shutting_down'] satisfies ErrorCode[]
+const isOfServer = (error: unknown): boolean => !(error instanceof ApiError) || !refusalsOfServer.includes(error.code)
 
 /** MapLibre draws the tile above where there is none, but only where the answer is 404. */
 const noTile = (): ApiError => new ApiError('not_found', 'There is no tile here; the one above shows this place.')

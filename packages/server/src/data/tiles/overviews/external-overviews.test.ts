@@ -7,7 +7,7 @@ import { featuresOf } from '../../../../testing/tiles.ts'
 import { until } from '../../../../testing/until.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 
-const hasCluster = (process.env.TEST_FOREIGN_URL ?? process.env.TEST_DATABASE_URL) !== undefined
+const hasCluster = (process.env.TEST_EXTERNAL_URL ?? process.env.TEST_DATABASE_URL) !== undefined
 
 describe('overviews of tables on other servers', { skip: hasCluster ? false : 'needs a PostgreSQL server' }, () => {
   let server: ExternalServer

@@ -116,7 +116,7 @@ async function publishTable(
   }
   await demandSameLogin(tx, target)
   const inTarget = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
-    target.isPlatform ? work(tx) : elsewhere(target.db, work)
+    target.isPlatform ? work(tx) : inExternal(target.db, work)
   const tableName = await inTarget(async (there) => {
     const name = replaces?.table ?? { schema: target.schema, name: await newName(there, target.schema, table.name) }
     await putInPlace(there, staged, name, replaces !== undefined)
@@ -135,7 +135,7 @@ async function publishTable(
 }
 
 /** On the tenant's own server a commit is separate: it stays even if we fail afterwards. */
-const elsewhere = <T>(db: Db, work: (tx: Queryable) => Promise<T>): Promise<T> =>
+const inExternal = <T>(db: Db, work: (tx: Queryable) => Promise<T>): Promise<T> =>
   db.transaction(async (tx) => {
     await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
     return work(tx)

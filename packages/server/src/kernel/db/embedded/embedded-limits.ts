@@ -34,7 +34,7 @@ export const defaultLimits: EmbeddedLimits = {
 export type StopReason = 'time' | 'memory' | 'files' | 'answer' | 'left'
 
 const inMegabytes = (bytes: number): string => `${Math.round(bytes / mebibyte)} MB`
-const elsewhere = 'or run the server on PostgreSQL'
+const orPostgres = 'or run the server on PostgreSQL'
 
 export function limitError(
   stopped: StopReason,
@@ -65,20 +65,20 @@ function timeDetail(timeoutMs: number, limits: EmbeddedLimits): string {
   if (hasOwnTimeout(timeoutMs, limits)) {
     return `The query took longer than its timeout of ${timeoutMs} ms and was stopped. Ask for less, or give a longer timeout (at most ${cpuMs} on the embedded database).`
   }
-  return `The query took longer than ${cpuMs / 1000} s of CPU time, or ${elapsedMs / 1000} s in all, the limits of the embedded database, and was stopped. Ask for less, ${elsewhere}.`
+  return `The query took longer than ${cpuMs / 1000} s of CPU time, or ${elapsedMs / 1000} s in all, the limits of the embedded database, and was stopped. Ask for less, ${orPostgres}.`
 }
 
 const tooLarge = (what: string, cause: unknown): ApiError =>
   new ApiError(
     'too_large',
-    `${what}, the limit of the embedded database, and was stopped. Filter, sort, group or collect fewer rows at once, ${elsewhere}.`,
+    `${what}, the limit of the embedded database, and was stopped. Filter, sort, group or collect fewer rows at once, ${orPostgres}.`,
     { cause },
   )
 
 const answerTooLarge = ({ answerBytes }: EmbeddedLimits): ApiError =>
   new ApiError(
     'too_large',
-    `The answer is larger than ${inMegabytes(answerBytes)}, the limit of the embedded database. Ask for it in parts with limit and offset, ${elsewhere}.`,
+    `The answer is larger than ${inMegabytes(answerBytes)}, the limit of the embedded database. Ask for it in parts with limit and offset, ${orPostgres}.`,
   )
 
 const tooManyHeld = (heldBytes: number, { answerBytes }: EmbeddedLimits): ApiError =>

@@ -87,13 +87,13 @@ type Model = {
 }
 
 /** How many of the letters are beyond ASCII, and how many of these the language does not list. */
-const shares = { foreignInLatin: 0.12, foreignElsewhere: 0.97, unlisted: 0.03 }
-const asciiElsewhere = Math.log((1 - shares.foreignElsewhere) / 26)
+const shares = { beyondAsciiInLatin: 0.12, beyondAsciiOutsideLatin: 0.97, unlisted: 0.03 }
+const asciiOutsideLatin = Math.log((1 - shares.beyondAsciiOutsideLatin) / 26)
 
 /** The probability of a letter falls with its rank. */
 function modelOf({ letters, isLatin }: Language): Model {
   const list = [...letters]
-  const share = isLatin ? shares.foreignInLatin : shares.foreignElsewhere
+  const share = isLatin ? shares.beyondAsciiInLatin : shares.beyondAsciiOutsideLatin
   const total = list.reduce((sum, _, rank) => sum + 1 / (rank + 2), 0)
   const likely = list.map((letter, rank): [string, number] => [
     letter,
@@ -101,7 +101,7 @@ function modelOf({ letters, isLatin }: Language): Model {
   ])
   return {
     letters: new Map(likely),
-    ascii: isLatin ? Math.log((1 - share) / 20) : asciiElsewhere,
+    ascii: isLatin ? Math.log((1 - share) / 20) : asciiOutsideLatin,
     otherLetter: Math.log((share * shares.unlisted) / 60),
     accentedPair: isLatin ? scores.accentedPair : 0,
   }
@@ -139,7 +139,7 @@ function scoreOfPairs(text: Uint8Array, model: DoubleByte): number {
 /** Of a byte that is a character by itself. */
 function scoreOfSingle(byte: number, { single }: DoubleByte): number | undefined {
   if (byte === space) return 0
-  if (byte < asciiEnd) return asciiElsewhere
+  if (byte < asciiEnd) return asciiOutsideLatin
   return single && isWithin(byte, single.range) ? single.score : undefined
 }
 
