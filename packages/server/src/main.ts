@@ -9,12 +9,12 @@ process.umask(0o077)
 const args = process.argv.slice(2)
 const isTerminal = process.stdout.isTTY === true
 const stop = new AbortController()
-let askedAt = Number.POSITIVE_INFINITY
+let stopRequestedAt = Number.POSITIVE_INFINITY
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     // Ctrl-C under npm arrives twice, from the terminal and from npm. A later second one stops at once.
-    if (performance.now() - askedAt > 1_000) process.exit(1)
-    askedAt = Math.min(askedAt, performance.now())
+    if (performance.now() - stopRequestedAt > 1_000) process.exit(1)
+    stopRequestedAt = Math.min(stopRequestedAt, performance.now())
     stop.abort()
   })
 }

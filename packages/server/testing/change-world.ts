@@ -8,7 +8,7 @@ import { type ChangeClient, openChanges } from './change-client.ts'
 import { type Tenant, type TestApp, testApp } from './harness.ts'
 import { until } from './until.ts'
 
-type Asked = { lastEventId?: string | undefined; key?: string; query?: string; port?: number }
+type FollowRequest = { lastEventId?: string | undefined; key?: string; query?: string; port?: number }
 export type ChangeWorld = Awaited<ReturnType<typeof changeWorld>>
 
 /** A server with one tenant whose datasets are followed. */
@@ -30,7 +30,7 @@ export async function changeWorld(settings: Record<string, string> = {}) {
   /** `$` is the schema of the tenant. */
   const script = (text: string) => app.db.script(text.replaceAll('$', `"${schema}"`))
 
-  async function follow(id: string, rest: Asked = {}): Promise<ChangeClient> {
+  async function follow(id: string, rest: FollowRequest = {}): Promise<ChangeClient> {
     const client = await openChanges({ port, id, key: tenant.public, ...rest })
     clients.push(client)
     return client
@@ -45,7 +45,7 @@ export async function changeWorld(settings: Record<string, string> = {}) {
     dataset,
     follow,
     /** A client that gets every change from now on. */
-    async followed(id: string, rest: Asked = {}): Promise<ChangeClient> {
+    async followed(id: string, rest: FollowRequest = {}): Promise<ChangeClient> {
       const client = await follow(id, rest)
       assert.equal(client.status, 200, JSON.stringify(client.problem))
       await client.first('ready')

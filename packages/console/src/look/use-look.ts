@@ -10,7 +10,7 @@ import { type DatasetLook, plainLook, promisingAttributes, suggestLook } from '.
 type LookedDataset = Pick<Dataset, 'id' | 'attributes'> & Partial<Pick<Dataset, 'rowEstimate'>>
 
 /** Statistics of a large table take long, and other queries of the same application wait for them. */
-const asked = { usual: 8, large: 4 }
+const attributeCounts = { usual: 8, large: 4 }
 const largeRows = 200_000
 const timeoutMs = 10_000
 
@@ -20,7 +20,7 @@ export const lookQuery = (client: Client, { id, attributes, rowEstimate = null }
     queryKey: queryKeys.datasets.one(id, 'look'),
     staleTime: Number.POSITIVE_INFINITY,
     async queryFn({ signal }): Promise<DatasetLook> {
-      const most = (rowEstimate ?? 0) > largeRows ? asked.large : asked.usual
+      const most = (rowEstimate ?? 0) > largeRows ? attributeCounts.large : attributeCounts.usual
       const statistics: AttributeStatistics[] = []
       for (const { name } of promisingAttributes(attributes, most)) {
         const found = await client.datasets

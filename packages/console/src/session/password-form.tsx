@@ -17,12 +17,12 @@ type Step = 'sign-in' | 'forgotten' | 'sign-up'
 /** The storage key of the application's id, which is not secret. It comes from the sign-in link and is remembered. */
 const applicationName = 'graticule.application'
 const inLink = (name: string): string => new URLSearchParams(location.search).get(name) ?? ''
-const givenApplication = (): string => inLink('application') || (localStorage.getItem(applicationName) ?? '')
+const initialApplication = (): string => inLink('application') || (localStorage.getItem(applicationName) ?? '')
 
 export function PasswordForm({ staysSignedIn, onStaySignedIn }: StaySignedInProps): ReactElement {
   const [step, setStep] = useState<Step>('sign-in')
   const [email, setEmail] = useState('')
-  const [applicationId, setApplicationId] = useState(givenApplication)
+  const [applicationId, setApplicationId] = useState(initialApplication)
   const who = (
     <Who email={email} setEmail={setEmail} applicationId={applicationId} setApplicationId={setApplicationId} />
   )

@@ -10,7 +10,7 @@ import type { Question } from './invocation/question.ts'
 
 export type AgentServices = BaseServices & {
   readonly agents: Agents
-  readonly knownAgents: RecordCache<Agent>
+  readonly agentCache: RecordCache<Agent>
   /** The tools that an agent may use for a caller. */
   toolsFor(request: FastifyRequest, caller: Caller, agent: Agent): NonNullable<Question['tools']>
   /** Rate limit for connects, by key. */

@@ -8,7 +8,13 @@ import { signatureFault } from './s3-server.ts'
 type Stored = { readonly bytes: Buffer; readonly etag: string; readonly modifiedAt: Date }
 type Upload = { readonly key: string; readonly parts: Map<number, Stored>; readonly initiatedAt: Date }
 type Answer = { status: number; headers?: Record<string, string>; body?: string | Buffer }
-type Asked = { method: string; key: string; query: URLSearchParams; headers: Record<string, string>; body: Buffer }
+type BucketRequest = {
+  method: string
+  key: string
+  query: URLSearchParams
+  headers: Record<string, string>
+  body: Buffer
+}
 
 const minPartBytes = 5 * 1024 * 1024
 /** Few, so that listings have pages. */
@@ -37,12 +43,12 @@ export async function s3Bucket({ bucket = 'graticule', region = 'us-east-1' } = 
     return answer({ method: request.method ?? '', key: rest.join('/'), query: url.searchParams, headers, body })
   }
 
-  function answer(asked: Asked): Answer {
+  function answer(asked: BucketRequest): Answer {
     if (asked.key === '') return asked.query.has('uploads') ? uploadListing() : listing(asked)
     return asked.query.has('uploads') || asked.query.has('uploadId') ? multipart(asked) : object(asked)
   }
 
-  function object({ method, key, headers, body }: Asked): Answer {
+  function object({ method, key, headers, body }: BucketRequest): Answer {
     if (method === 'PUT') {
       const stored = storedOf(body)
       objects.set(key, stored)
@@ -58,7 +64,7 @@ export async function s3Bucket({ bucket = 'graticule', region = 'us-east-1' } = 
     return sentObject(found, headers.range)
   }
 
-  function multipart({ method, key, query, body }: Asked): Answer {
+  function multipart({ method, key, query, body }: BucketRequest): Answer {
     const id = query.get('uploadId') ?? randomUUID()
     if (method === 'POST' && query.has('uploads')) {
       uploads.set(id, { key, parts: new Map(), initiatedAt: new Date() })
@@ -81,7 +87,7 @@ export async function s3Bucket({ bucket = 'graticule', region = 'us-east-1' } = 
     return method === 'POST' ? xml('<CompleteMultipartUploadResult/>') : { status: 204 }
   }
 
-  function listing({ query }: Asked): Answer {
+  function listing({ query }: BucketRequest): Answer {
     const after = query.get('continuation-token') ?? ''
     const prefix = query.get('prefix') ?? ''
     const left = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()

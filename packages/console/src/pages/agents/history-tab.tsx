@@ -52,7 +52,7 @@ export function HistoryTab({ agent }: HistoryTabProps): ReactElement {
       </div>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton height={240} />}
-      {data && data.invocations.length === 0 && <NothingAsked status={status} onClear={() => set({})} />}
+      {data && data.invocations.length === 0 && <NoInvocations status={status} onClear={() => set({})} />}
       {data && data.invocations.length > 0 && (
         <div className={isPlaceholderData ? classes.dimmed : undefined}>
           <Invocations agent={agent} page={data} onOpen={(id) => set({ status, offset, invocation: id })} />
@@ -66,12 +66,12 @@ export function HistoryTab({ agent }: HistoryTabProps): ReactElement {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-interface NothingAskedProps {
+interface NoInvocationsProps {
   status: string | undefined
   onClear(): void
 }
 
-function NothingAsked({ status, onClear }: NothingAskedProps): ReactElement {
+function NoInvocations({ status, onClear }: NoInvocationsProps): ReactElement {
   if (status) {
     return (
       <Empty title={`No invocation is ${status}`} action={<Button onClick={onClear}>Show all</Button>}>

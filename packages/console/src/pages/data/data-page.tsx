@@ -47,7 +47,7 @@ export function DataPage(): ReactElement {
       ) : (
         <>
           <DataToolbar search={search} onChange={change} />
-          <Found search={search} onChange={change} />
+          <Hits search={search} onChange={change} />
         </>
       )}
       <Suspense>
@@ -84,12 +84,12 @@ function Facts({ search, count }: FactsProps): ReactElement | null {
   return <>{isFiltered(search) ? `${formatNumber(data.pages.at(-1)?.total ?? 0)} of ${all}` : all}</>
 }
 
-interface FoundProps {
+interface HitsProps {
   search: DataSearch
   onChange(changes: Partial<DataSearch>): void
 }
 
-function Found({ search, onChange }: FoundProps): ReactElement {
+function Hits({ search, onChange }: HitsProps): ReactElement {
   const { data, error, refetch, isPlaceholderData, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useDatasets(search)
   const pages = data?.pages ?? []

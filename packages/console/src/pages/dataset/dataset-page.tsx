@@ -19,7 +19,7 @@ const tabs = ['table', 'query', 'attributes', 'snippets', 'settings'] as const
 
 export function DatasetPage(): ReactElement {
   const { data: dataset, error, refetch } = useDatasetRecord()
-  if (dataset) return <FoundDataset dataset={dataset} />
+  if (dataset) return <LoadedPage dataset={dataset} />
   if (error instanceof ApiError && error.status === 404) return <NoDataset />
   return (
     <Page title="Dataset" back={toData}>
@@ -28,11 +28,11 @@ export function DatasetPage(): ReactElement {
   )
 }
 
-interface FoundDatasetProps {
+interface LoadedPageProps {
   dataset: Dataset
 }
 
-function FoundDataset({ dataset }: FoundDatasetProps): ReactElement {
+function LoadedPage({ dataset }: LoadedPageProps): ReactElement {
   const { where, sort } = useView()
   return (
     <Page

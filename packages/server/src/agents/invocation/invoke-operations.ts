@@ -35,7 +35,7 @@ const responseSchema = Type.Object(
 )
 
 /** Cache of agents for invocations, fresh to a second. */
-export const createKnownAgents = (services: BaseServices): RecordCache<Agent> =>
+export const createAgentCache = (services: BaseServices): RecordCache<Agent> =>
   createRecordCache({ resource: agentResource, services }, ({ entity }) => entity as unknown as Agent)
 
 const common = {
@@ -113,8 +113,8 @@ async function questionOf(
   return { agent, call, mode, keyHash: caller.keyHash, userId, trace, tools }
 }
 
-const findAgent = ({ knownAgents }: AgentServices, scope: Scope, id: string): Promise<Agent> =>
-  knownAgents.get(scope, id).catch(explainAbsence)
+const findAgent = ({ agentCache }: AgentServices, scope: Scope, id: string): Promise<Agent> =>
+  agentCache.get(scope, id).catch(explainAbsence)
 
 function explainAbsence(error: unknown): never {
   if (!isNotFound(error)) throw error

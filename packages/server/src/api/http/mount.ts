@@ -72,7 +72,7 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, mountCon
       const faults = new FaultCollector()
       const query = readInput(tree, faults)
       if (operation.multipart && !isForm(request)) throw notForm()
-      const body = readBody && faults.attempt(() => readBody(given(request.body)))
+      const body = readBody && faults.attempt(() => readBody(rawBody(request.body)))
       const params = paramsOf(request)
       const context = new Context(request, admitted, authority, services) as ContextOf<Access, S>
       if (faults.size > 0 && operation.addFaults)
@@ -155,7 +155,7 @@ function queryReader(
   }
 }
 
-function given(body: unknown): unknown {
+function rawBody(body: unknown): unknown {
   if (body === undefined) throw invalid('body', 'is required, as JSON')
   return body
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Agents } from '../../agents/agents.ts'
 import { fetchToolsInProcess } from '../../agents/bridges/in-process-tools.ts'
-import { createKnownAgents } from '../../agents/invocation/invoke-operations.ts'
+import { createAgentCache } from '../../agents/invocation/invoke-operations.ts'
 import { openAgents } from '../../agents/open-agents.ts'
 import { createConnectRateLimit } from '../../agents/workers/connect-rate-limit.ts'
 import type { Authority } from '../../api/access/authenticate.ts'
@@ -41,7 +41,7 @@ import { resources } from '../../operations.ts'
 import type { Services } from '../../services.ts'
 import { countAddress } from '../../tenants/auth/login-attempts.ts'
 import { createBaseStyleReader } from '../../tenants/cartography/maps/base-style-file.ts'
-import { createKnownStyles } from '../../tenants/cartography/maps/map-operations.ts'
+import { createStyleCache } from '../../tenants/cartography/maps/map-operations.ts'
 import { style } from '../../tenants/cartography/styles/style.ts'
 import { createStyleCheck } from '../../tenants/cartography/styles/style-check.ts'
 import { createDeliveries } from '../../tenants/contactpoints/deliveries.ts'
@@ -179,9 +179,9 @@ const rememberedRecords = (
   base: BaseServices,
   { connections, sources }: Pick<Services, 'connections' | 'sources'>,
 ) => ({
-  knownStyles: createKnownStyles({ resource: style, services: base }),
+  styleCache: createStyleCache({ resource: style, services: base }),
   datasetCache: createDatasetCache(base, connections.find, sources.current),
-  knownAgents: createKnownAgents(base),
+  agentCache: createAgentCache(base),
 })
 
 /** What `trustProxy` is to the web server. */

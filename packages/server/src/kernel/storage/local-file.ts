@@ -4,10 +4,10 @@ import { join, sep } from 'node:path'
 import { ApiError } from '../errors.ts'
 import type { FileFacts } from './file-store.ts'
 
-export type FoundFile = FileFacts & { readonly path: string }
+export type DirectoryFile = FileFacts & { readonly path: string }
 
 /** A symbolic link out of the directory counts as missing. */
-export async function findLocalFile(directory: string, name: string): Promise<FoundFile> {
+export async function findLocalFile(directory: string, name: string): Promise<DirectoryFile> {
   try {
     const root = await realpath(directory)
     const path = await realpath(join(root, name))
@@ -23,7 +23,7 @@ export async function findLocalFile(directory: string, name: string): Promise<Fo
 }
 
 /** Whether the file has been replaced or removed. */
-export async function isReplaced(directory: string, name: string, before: FoundFile): Promise<boolean> {
+export async function isReplaced(directory: string, name: string, before: DirectoryFile): Promise<boolean> {
   const now = await findLocalFile(directory, name).catch(() => undefined)
   return now?.path !== before.path || now.version !== before.version
 }

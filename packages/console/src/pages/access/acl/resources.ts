@@ -3,7 +3,7 @@ import type { Client } from '@graticule/client'
 import { useQueries } from '@tanstack/react-query'
 import type { AclClass } from '../../../../../server/src/api/access/grants.ts'
 import { useClient, useMay } from '../../../session/session.tsx'
-import type { KnownIds } from '../keys/key-warnings.ts'
+import type { ExistingIds } from '../keys/key-warnings.ts'
 
 export interface Resource {
   id: string
@@ -72,7 +72,7 @@ export function useResources(): Resources {
 }
 
 /** The existing ids; without classes that were listed only in part. */
-export const knownIds = (resources: Resources): KnownIds =>
+export const knownIds = (resources: Resources): ExistingIds =>
   Object.fromEntries(
     Object.entries(resources)
       .filter(([, rows]) => rows !== undefined && rows.length < most)

@@ -5,9 +5,9 @@ import { classTitle, countOf, list } from '../acl/acl-sentence.ts'
 import type { KeyDraft } from './key-draft.ts'
 
 /** The existing ids by class; classes that could not be listed are missing. */
-export type KnownIds = Partial<Record<AclClass, ReadonlySet<string>>>
+export type ExistingIds = Partial<Record<AclClass, ReadonlySet<string>>>
 
-export function warningsOf(draft: KeyDraft, ids: KnownIds): string[] {
+export function warningsOf(draft: KeyDraft, ids: ExistingIds): string[] {
   const matrix = matrixOf(draft.permissions)
   return [
     ...powerWarnings(draft, matrix),
@@ -62,7 +62,7 @@ function effectWarnings({ type }: KeyDraft, matrix: Matrix): string[] {
   ]
 }
 
-function absentWarnings(matrix: Matrix, idsOf: KnownIds): string[] {
+function absentWarnings(matrix: Matrix, idsOf: ExistingIds): string[] {
   return aclClasses.flatMap((aclClass) =>
     aclLevels.flatMap((level) => {
       const grant = matrix[aclClass][level]

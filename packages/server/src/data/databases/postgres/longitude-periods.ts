@@ -32,16 +32,16 @@ export async function longitudePeriods(
   )
 }
 
-const columnsAsked = (asked: readonly Attribute[]): Sql => sql`(
+const attributesSql = (asked: readonly Attribute[]): Sql => sql`(
   SELECT * FROM unnest(${asked.map((one) => one.name)}::text[], ${asked.map(({ srid }) => srid || 4326)}::int4[]) AS a (name, srid))`
 
 const withoutExtents = (asked: readonly Attribute[]): Sql => sql`
   SELECT asked.name, period, NULL AS within
-  FROM ${columnsAsked(asked)} AS asked LEFT JOIN LATERAL (${periodOf(sql`asked.srid`)}) AS systems ON true`
+  FROM ${attributesSql(asked)} AS asked LEFT JOIN LATERAL (${periodOf(sql`asked.srid`)}) AS systems ON true`
 
 /** Not of partitions of partitions, which could be dropped meanwhile (isHeld). */
 const withExtents = (asked: readonly Attribute[], table: TableName): Sql => sql`
-  WITH asked AS ${columnsAsked(asked)},
+  WITH asked AS ${attributesSql(asked)},
   tables AS (
     SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${table.schema} AND c.relname = ${table.name} AND ${isHeld(table)}),

@@ -11,12 +11,12 @@ export async function serverVersions(connection: PostgresConnection, signal: Abo
     { select: connection.catalog ?? connection.select },
     signal,
     "SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname = 'postgis'), '')",
-  ).catch(notTold)
+  ).catch(noVersion)
   return { serverVersion: server, ...(postgis && { postgisVersion: postgis }) }
 }
 
 /** A server may keep its catalogs to itself. */
-function notTold(error: unknown): string {
+function noVersion(error: unknown): string {
   if (error instanceof ApiError && error.code === 'invalid_request') return ''
   throw error
 }

@@ -53,7 +53,7 @@ export function keysetPage(
   const limit = request.limit ?? (cursor ? maxPageRows : 0)
   const plan: Plan = { ...request, limit }
   const reason = whyNotByKey(plan, key)
-  if (cursor) checkGiven(plan, cursor, reason, maxRows)
+  if (cursor) checkCursor(plan, cursor, reason, maxRows)
   if (reason !== undefined || limit === 0 || limit > maxRows) return undefined
   const walk = { datasetId: datasetId.toLowerCase(), key, order: completeOrder(plan, key), where: plan.where }
   const begin = cursor?.text ? decodeCursor(cursor.text, walk, cursor.path) : undefined
@@ -62,7 +62,7 @@ export function keysetPage(
   return createPage({ ...plan, ...start }, walk, { passed, limit })
 }
 
-function checkGiven(
+function checkCursor(
   { limit, offset }: Plan,
   { path }: CursorParameter,
   reason: string | undefined,

@@ -11,7 +11,7 @@ import { absentRow, noRow, rowCondition } from './row-shape.ts'
 
 type Reader = Pick<EditContext, 'request' | 'signal'> & { readonly services: Pick<QueryServices, 'slots'> }
 
-type AskedRow = {
+type RowSelection = {
   readonly dataset: Dataset
   readonly inSql: NonNullable<Source['inSql']>
   /** Of the table with the alias `q`. */
@@ -19,7 +19,7 @@ type AskedRow = {
 }
 
 /** The row whose key ends the address of the request, or 404. */
-export async function readRow(context: Reader, { dataset, inSql, columns }: AskedRow): Promise<Row> {
+export async function readRow(context: Reader, { dataset, inSql, columns }: RowSelection): Promise<Row> {
   const { request, services, signal } = context
   const { condition } = rowCondition(dataset, request.raw.url ?? '')
   const statement = sql`SELECT ${columns} FROM ${inSql.relation.from} AS q WHERE ${condition}`

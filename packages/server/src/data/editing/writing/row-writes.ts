@@ -80,7 +80,7 @@ export async function replaceRow(
   const rest = withoutKey(input, edit, parts)
   // A key that only the database gives stays as it is.
   const key = table.key.flatMap((column, index) =>
-    isGivenByDatabase(column) ? [] : [{ name: column.name, value: parts[index], path: 'params/rowKey' }],
+    isMadeByDatabase(column) ? [] : [{ name: column.name, value: parts[index], path: 'params/rowKey' }],
   )
   const preparing = startPreparing()
   const row = prepareNewRow({ ...rest, cells: [...rest.cells, ...key] }, table, options, preparing)
@@ -103,7 +103,7 @@ export async function replaceRow(
     if (isNewOnly && replaced.length > 0) throw keptRow()
     if (replaced.length > 0) return { rows: replaced, isNew: false, count: replaced.length, columns }
     if (!createsAbsent) throw absentRow()
-    if (table.key.some(isGivenByDatabase)) throw cannotInsert()
+    if (table.key.some(isMadeByDatabase)) throw cannotInsert()
     const advance = await aheadOfSequence(tx, table, largerOf(undefined, row, table))
     const rows = await insertRows(tx, table, [row], { onConflict: undefined, repair, returning }, signal)
     await advance()
@@ -116,7 +116,7 @@ export async function replaceRow(
   return { row: shape.read(written), isNew }
 }
 
-const isGivenByDatabase = ({ identity, isGenerated }: EditColumn): boolean => identity === 'always' || isGenerated
+const isMadeByDatabase = ({ identity, isGenerated }: EditColumn): boolean => identity === 'always' || isGenerated
 
 const cannotInsert = (): ApiError =>
   new ApiError(

@@ -39,7 +39,7 @@ export async function insertRows(
   const made: Row[] = []
   for (const group of Map.groupBy(rows, columnSet).values()) {
     const statement = (returning: Sql): Sql => insertSql(table, group, { ...options, returning })
-    const existing = options.onConflict === 'update' ? givenKeys(table, group) : undefined
+    const existing = options.onConflict === 'update' ? hasKeyOf(table, group) : undefined
     const { returning } = options
     for (const row of await insertStatement(tx, { statement, returning, existing }, signal)) made.push(row)
   }
@@ -59,7 +59,7 @@ function insertSql({ from, key }: EditTable, rows: readonly PreparedRow[], optio
 }
 
 /** SQL: the key of a row with the alias `q` is one of those given. */
-function givenKeys({ key }: EditTable, rows: readonly PreparedRow[]): Sql {
+function hasKeyOf({ key }: EditTable, rows: readonly PreparedRow[]): Sql {
   const names = key.map((_, index) => raw(`k${index}`))
   const arrays = key.map((column) => sql`${rows.map(({ cells }) => cells.get(column) ?? null)}::text[]`)
   const values = key.map((column, index) => valueSql(column, sql`r.${names[index] as Sql}`, false))

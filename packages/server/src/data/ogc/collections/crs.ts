@@ -12,7 +12,7 @@ export type Crs = {
 }
 
 /** `definition` is its PROJ text, for what is projected outside of the database. */
-export type KnownCrs = Crs & { readonly definition: string }
+export type DefinedCrs = Crs & { readonly definition: string }
 
 const wgs84 = '+proj=longlat +datum=WGS84 +no_defs'
 
@@ -40,7 +40,7 @@ export function parseCrs(text: string): Crs | undefined {
 }
 
 /** Reads the identifier of a reference system that PostGIS knows, or throws a 400. */
-export type ReadCrs = (text: string, path: string) => Promise<KnownCrs>
+export type ReadCrs = (text: string, path: string) => Promise<DefinedCrs>
 
 export function createReadCrs(db: Pick<Db, 'query'>): ReadCrs {
   const uris = new Map<number, string | undefined>([[4326, wgs84]])

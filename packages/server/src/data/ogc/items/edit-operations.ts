@@ -84,7 +84,7 @@ const create = operation({
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await editCollection(context, id, 'items')
     if (edit.isAppendOnly) refuseBeyondAppend(context.request, undefined)
-    const feature = await givenOf(context, edit, mediaTypes.geojson)
+    const feature = await readFeature(context, edit, mediaTypes.geojson)
     const shape = rowShape(context.services, edit.dataset, true)
     const options = { repair, crs: feature.crs, onConflict: undefined, returning: shape.columns }
     const [row] = await insertBody(context, edit, bodyOf(newFeature(feature)), options)
@@ -108,7 +108,7 @@ const replace = operation({
   success: done,
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await editCollection(context, id, 'item')
-    const feature = await givenOf(context, edit, mediaTypes.geojson)
+    const feature = await readFeature(context, edit, mediaTypes.geojson)
     const options = { repair, crs: feature.crs, createsAbsent: false }
     const { row } = await replaceRow(context, edit, replacingFeature(feature), options).catch(noFeature)
     return { status: 204, headers: tagHeader(context, edit.dataset, row.etag) }
@@ -127,7 +127,7 @@ const update = operation({
   success: done,
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await editCollection(context, id, 'item')
-    const feature = await givenOf(context, edit, mediaTypes.mergePatch)
+    const feature = await readFeature(context, edit, mediaTypes.mergePatch)
     const options = { repair, crs: feature.crs, mergesJson: true }
     const { etag } = await changeRow(context, edit, featurePatch(feature), options).catch(noFeature)
     return { status: 204, headers: tagHeader(context, edit.dataset, etag) }
@@ -177,7 +177,7 @@ const itemOptions = operation({
   },
 })
 
-async function givenOf(context: CollectionContext, { table }: Edit, type: string): Promise<FeatureBody> {
+async function readFeature(context: CollectionContext, { table }: Edit, type: string): Promise<FeatureBody> {
   demandType(context, type)
   return { body: context.request.body, table, crs: await contentCrs(context) }
 }

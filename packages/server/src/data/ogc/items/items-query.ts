@@ -14,7 +14,7 @@ import { isScalarType } from '../../../query/values/value.ts'
 import type { CachedDataset } from '../../datasets/dataset-cache.ts'
 import { timeOf } from '../../datasets/time-setting.ts'
 import { geometryOf, keyOf } from '../collections/collections.ts'
-import { type Crs, crs84, type KnownCrs } from '../collections/crs.ts'
+import { type Crs, crs84, type DefinedCrs } from '../collections/crs.ts'
 import { isQueryable } from '../collections/property-schemas.ts'
 import { formParameter } from '../negotiate.ts'
 import type { OgcServices } from '../ogc-services.ts'
@@ -115,7 +115,11 @@ async function bboxFilter(
   return parameters.bbox === undefined ? undefined : boxFilter(parameters.bbox, crs, geometry, db)
 }
 
-function cqlFilter(parameters: ItemsParameters, attributes: Attributes, crs: KnownCrs | undefined): Filter | undefined {
+function cqlFilter(
+  parameters: ItemsParameters,
+  attributes: Attributes,
+  crs: DefinedCrs | undefined,
+): Filter | undefined {
   const { filter, 'filter-lang': language } = parameters
   const queryable = new Map([...attributes].filter(([, { type }]) => isQueryable(type)))
   return filter === undefined ? undefined : readFilter(filter, language, queryable, crs)

@@ -190,7 +190,7 @@ function errorOf(cause: Error, rows: TileRows | CellRows | undefined): Error {
   if (isExternalServerFault(cause)) return new ApiError('upstream_failed', message, { cause })
   if (isRefused(code))
     return new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause })
-  const { isTrusted, names, isExternal } = askedBy(rows)
+  const { isTrusted, names, isExternal } = databaseOf(rows)
   if (isForLater(code) || (isTrusted && isPassing(cause)))
     return new ApiError('unavailable', 'The database is too busy. Try again shortly.', { headers: retrySoon, cause })
   if (isTrusted && isTableChanged(cause)) return tableChanged(cause)
@@ -209,7 +209,7 @@ function statedBy(cause: Error, isExternal: boolean): ApiError | undefined {
 /** Locks, lack of resources, shutdown and deadlocks, but not a table that has to be mended first. */
 const isForLater = (code: string): boolean => /^(40|53|55|57)/.test(code) && !isStateOfTable(code)
 
-const askedBy = (rows: TileRows | CellRows | undefined) =>
+const databaseOf = (rows: TileRows | CellRows | undefined) =>
   rows && 'statement' in rows
     ? { isTrusted: !rows.statement.isUntrusted, names: rows.names ?? {}, isExternal: !('platform' in rows.server) }
     : { isTrusted: false, names: {}, isExternal: false }

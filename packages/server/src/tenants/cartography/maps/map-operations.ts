@@ -5,16 +5,16 @@ import { createRecordCache, type RecordCache } from '../../../api/resource/recor
 import type { Store } from '../../../api/resource/resource.ts'
 import { absoluteStyle } from './absolute-style.ts'
 
-type KnownStyle = { readonly style: Readonly<Record<string, unknown>>; readonly applicationId: string }
+type CachedStyle = { readonly style: Readonly<Record<string, unknown>>; readonly applicationId: string }
 
-export const createKnownStyles = (styles: Store): RecordCache<KnownStyle> =>
+export const createStyleCache = (styles: Store): RecordCache<CachedStyle> =>
   createRecordCache(styles, ({ entity }) => ({
     style: entity.style as Record<string, unknown>,
     applicationId: String(entity.applicationId),
   }))
 
 export type MapServices = {
-  readonly knownStyles: RecordCache<KnownStyle>
+  readonly styleCache: RecordCache<CachedStyle>
   readonly tiles: { readonly basemap: { isOwn(applicationId: string): Promise<boolean> } }
   baseUrl(request: FastifyRequest): string
 }
@@ -30,9 +30,9 @@ export const mapOperations: readonly Operation<MapServices>[] = [
     description: 'Sources, glyphs and sprite have absolute addresses; a key in the address is carried into them.',
     access: { class: 'styles', level: 'execute' },
     success: { status: 200, description: 'A MapLibre style', schema: Type.Unknown() },
-    async handle({ request, scope, tree, services: { knownStyles, tiles, baseUrl } }, { params: { id } }) {
+    async handle({ request, scope, tree, services: { styleCache, tiles, baseUrl } }, { params: { id } }) {
       const key = tree['api-key']
-      const { style, applicationId } = await knownStyles.get(scope, id)
+      const { style, applicationId } = await styleCache.get(scope, id)
       const basemapOf = (await tiles.basemap.isOwn(applicationId)) ? applicationId : undefined
       const links = { base: baseUrl(request), key: typeof key === 'string' ? key : undefined, basemapOf }
       return { body: absoluteStyle(style, links) }

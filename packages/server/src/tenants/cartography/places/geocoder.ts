@@ -140,7 +140,7 @@ function placeOfRow(row: Json): Place[] {
   })
 }
 
-type Found = {
+type GeocoderFeature = {
   position: readonly unknown[]
   name: string
   country: string
@@ -148,7 +148,7 @@ type Found = {
   bounds: readonly (number | undefined)[]
 }
 
-function placeAt({ position: [longitude, latitude], name, country, countryName, bounds }: Found): Place[] {
+function placeAt({ position: [longitude, latitude], name, country, countryName, bounds }: GeocoderFeature): Place[] {
   if (!isDegrees(longitude, 180) || !isDegrees(latitude, 90) || name === '') return []
   return [
     {
@@ -169,7 +169,7 @@ function placeAt({ position: [longitude, latitude], name, country, countryName, 
 const isDegrees = (value: unknown, most: number): value is number =>
   typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= most
 
-function boundsOf([west, south, east, north]: Found['bounds']): Place['bounds'] {
+function boundsOf([west, south, east, north]: GeocoderFeature['bounds']): Place['bounds'] {
   const isBox =
     isDegrees(west, 180) &&
     isDegrees(east, 180) &&

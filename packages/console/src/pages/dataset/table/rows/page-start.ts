@@ -13,7 +13,7 @@ export type PageStart<Row> =
   | { by: 'end'; offset: number; rows: number }
   | { by: 'offset'; offset: number }
 
-export interface KnownPages<Row> {
+export interface LoadedPages<Row> {
   pageRows: number
   /** The cursor of a page. */
   cursorOf(index: number): string | undefined
@@ -32,7 +32,7 @@ export interface KnownPages<Row> {
 /** From this offset on, the table says that loading is slow: about 0.2 s with the embedded database. */
 const slowOffset = 100_000
 
-export function startOf<Row>(index: number, pages: KnownPages<Row>): PageStart<Row> {
+export function startOf<Row>(index: number, pages: LoadedPages<Row>): PageStart<Row> {
   const { pageRows } = pages
   const offset = index * pageRows
   if (index === 0) return { by: 'offset', offset: 0 }
@@ -49,7 +49,7 @@ export function startOf<Row>(index: number, pages: KnownPages<Row>): PageStart<R
 }
 
 /** By the number of rows to skip, from the nearer end. */
-function countedStart<Row>(offset: number, { pageRows, total, isReversible }: KnownPages<Row>): PageStart<Row> {
+function countedStart<Row>(offset: number, { pageRows, total, isReversible }: LoadedPages<Row>): PageStart<Row> {
   const end = total === undefined ? 0 : Math.min(offset + pageRows, total)
   if (isReversible && total !== undefined && end > offset && total - end < offset)
     return { by: 'end', offset: total - end, rows: end - offset }

@@ -19,8 +19,8 @@ import type { TabularLayer } from '../table/table.ts'
 import { isDateHeading } from '../table/table-faults.ts'
 import type { RowWindow } from './rows.ts'
 
-/** What was found in a cell. */
-const found = { nothing: 0, text: 1, integer: 2, float: 3, date: 4 } as const
+/** What a cell holds. */
+const cellIs = { nothing: 0, text: 1, integer: 2, float: 3, date: 4 } as const
 
 /** A row read from its bytes: where its cells are, and the numbers among them. */
 export type FastRow = {
@@ -92,19 +92,19 @@ export function createFastRow(
     kindsOf(place, known) {
       const column = columns[place] as number
       const cell = row.kinds[column]
-      if (cell === found.integer) return kind.int4
-      if (cell === found.float) return kindsOfFloat(row, column)
-      if (cell === found.nothing || known & kind.text) return kind.none
+      if (cell === cellIs.integer) return kind.int4
+      if (cell === cellIs.float) return kindsOfFloat(row, column)
+      if (cell === cellIs.nothing || known & kind.text) return kind.none
       return noteDate(row, column) ? kind.date : kindsOf(textOf(column), place)
     },
     write(rows, place, type, local) {
       const column = columns[place] as number
       const cell = row.kinds[column]
-      if (cell === found.nothing) writeNull(rows)
+      if (cell === cellIs.nothing) writeNull(rows)
       else if (local) writeValue(rows, type, textOf(column), local)
       else if (type === 'text') writePart(rows, window, row.starts[column] as number, row.ends[column] as number)
-      else if (type === 'number' && cell !== found.text) writeFloat8(rows, row.numbers[column] as number)
-      else if ((type === 'integer' && cell === found.integer) || (type === 'date' && cell === found.date))
+      else if (type === 'number' && cell !== cellIs.text) writeFloat8(rows, row.numbers[column] as number)
+      else if ((type === 'integer' && cell === cellIs.integer) || (type === 'date' && cell === cellIs.date))
         writeInt4(rows, row.numbers[column] as number)
       else writeValue(rows, type, textOf(column))
     },
@@ -156,7 +156,7 @@ function readRow(row: Row, writer: GeometryWriter): boolean {
     if (column < last && bytes[window.at++] !== row.delimiter) return false
   }
   // A row of nothing is none.
-  return !(last === 0 && row.kinds[0] === found.nothing) && endLine(window)
+  return !(last === 0 && row.kinds[0] === cellIs.nothing) && endLine(window)
 }
 
 function endLine(window: RowWindow): boolean {
@@ -184,12 +184,12 @@ function readCell(row: Row, column: number, isQuoted: boolean): void {
   window.at = start
   if (isQuoted) skipQuoted(window)
   else skipPlain(row)
-  row.kinds[column] = window.at === start && !isQuoted ? found.nothing : found.text
+  row.kinds[column] = window.at === start && !isQuoted ? cellIs.nothing : cellIs.text
   if (
     mayBeNull(window.bytes[start] as number) &&
     isNull(window.bytes.toString('latin1', start, Math.min(window.at, start + 8)))
   ) {
-    row.kinds[column] = found.nothing
+    row.kinds[column] = cellIs.nothing
     row.nulls++
     return
   }
@@ -205,7 +205,7 @@ function readNumber({ window, stops, numbers, kinds }: Row, column: number): boo
   const value = readPlainNumber(window.bytes, window)
   if (Number.isNaN(value) || stops[window.bytes[window.at] as number] === 0) return false
   numbers[column] = value
-  kinds[column] = window.hasPoint ? found.float : found.integer
+  kinds[column] = window.hasPoint ? cellIs.float : cellIs.integer
   return true
 }
 
@@ -246,12 +246,12 @@ function readPoint(row: Row, writer: GeometryWriter): boolean {
   return true
 }
 
-const isNumber = (cell: number | undefined): boolean => cell === found.integer || cell === found.float
+const isNumber = (cell: number | undefined): boolean => cell === cellIs.integer || cell === cellIs.float
 
 function noteDate({ window, kinds, numbers, starts, ends }: Row, column: number): boolean {
   const days = daysIn(window.bytes, starts[column] as number, ends[column] as number)
   if (days === undefined) return false
-  kinds[column] = found.date
+  kinds[column] = cellIs.date
   numbers[column] = days
   return true
 }

@@ -113,16 +113,16 @@ function quotedRow(state: Text, start: number): { cells: CsvCell[]; end: number 
   }
 }
 
-type FoundCell = { cell: CsvCell; end: number } | 'incomplete'
+type CellSpan = { cell: CsvCell; end: number } | 'incomplete'
 
-function plainCell({ text, delimiter, isLast }: Text, start: number): FoundCell {
+function plainCell({ text, delimiter, isLast }: Text, start: number): CellSpan {
   let end = start
   while (end < text.length && text[end] !== delimiter && text[end] !== '\n' && text[end] !== '\r') end++
   if (end === text.length && !isLast) return 'incomplete'
   return { cell: end === start ? null : text.slice(start, end), end }
 }
 
-function quotedCell(state: Text, start: number): FoundCell {
+function quotedCell(state: Text, start: number): CellSpan {
   const { text, isLast, line } = state
   let at = start + 1
   for (;;) {

@@ -2,7 +2,7 @@
 
 import type { TableRules } from '../table-rules.ts'
 import { readSide, type Side, sides } from './box-columns.ts'
-import { type FoundGeometry, shareOf, type TextColumns } from './columns.ts'
+import { type ChosenGeometry, shareOf, type TextColumns } from './columns.ts'
 import { orderInHeading, type PairOrder, readAxisHeading } from './coordinate-headings.ts'
 import { parsePair } from './coordinate-pair.ts'
 import type { MeaningOfO } from './degrees.ts'
@@ -20,7 +20,7 @@ export function chosenGeometry(
   columns: TextColumns,
   { geometry = '', sourceSrid }: TableRules & { sourceSrid?: number | undefined },
   meaningOfO: MeaningOfO | undefined,
-): FoundGeometry {
+): ChosenGeometry {
   if (geometry === 'none') return { geometryColumns: { kind: 'none' }, warnings: [] }
   const column = columnCalled(geometry, columns)
   if (column >= 0) return oneColumn(columns, column, undefined, meaningOfO)
@@ -68,7 +68,7 @@ function oneColumn(
   column: number,
   order: PairOrder | undefined,
   meaningOfO: MeaningOfO | undefined,
-): FoundGeometry {
+): ChosenGeometry {
   const cells = columns.cells[column] ?? []
   const isPair = shareOf(cells, (cell) => parsePair(cell, meaningOfO, true) !== undefined) > 0.5
   if (isPair && order) {
@@ -104,7 +104,7 @@ function pairOf(
   [first = 0, second = 0, third]: readonly number[],
   sourceSrid: number | undefined,
   meaningOfO: MeaningOfO | undefined,
-): FoundGeometry {
+): ChosenGeometry {
   const { names, cells } = columns
   const [x, y] = isNorthFirst(names[first] ?? '', names[second] ?? '') ? [second, first] : [first, second]
   demandNumbers(columns, x, (cell) => !Number.isNaN(coordinateOf(cell, 'longitude', meaningOfO)))
@@ -128,7 +128,7 @@ function systemOf(
   names: readonly string[],
   xs: readonly number[],
   ys: readonly number[],
-): Omit<FoundGeometry, 'geometryColumns'> {
+): Omit<ChosenGeometry, 'geometryColumns'> {
   const headings = names.flatMap((name) => readPlanarHeading(name) ?? [])
   const words = headings.flatMap((heading) => heading.words)
   const fits = systemsFor({ words, manners: headings.flatMap(({ manners }) => manners) }, xs, ys)

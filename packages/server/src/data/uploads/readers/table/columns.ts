@@ -14,7 +14,7 @@ export function shareOf(cells: readonly string[], isTrue: (cell: string) => bool
 }
 
 /** Where the geometry of a table was found, and what is to be said of it. */
-export type FoundGeometry = {
+export type ChosenGeometry = {
   readonly geometryColumns: GeometryColumns
   readonly warnings: readonly Warning[]
   /** The reference system that names and values tell. */

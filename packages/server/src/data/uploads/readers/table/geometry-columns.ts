@@ -3,7 +3,7 @@ import type { Warning } from '../reader.ts'
 import type { TableRules } from '../table-rules.ts'
 import { type BoxColumns, findBox } from './box-columns.ts'
 import { chosenGeometry } from './chosen-geometry.ts'
-import { type FoundGeometry, geometryNames, shareOf, type TextColumns } from './columns.ts'
+import { type ChosenGeometry, geometryNames, shareOf, type TextColumns } from './columns.ts'
 import { type AxisHeading, readAxisHeading } from './coordinate-headings.ts'
 import { type Axis, type MeaningOfO, parseAngle } from './degrees.ts'
 import { coordinateOf, type GeometryColumns, isNothing, looksLikeGeometry } from './geometry-cell.ts'
@@ -17,7 +17,7 @@ export function findGeometry(
   names: readonly string[],
   sample: readonly (readonly CsvCell[])[],
   rules: TableRules & { sourceSrid?: number | undefined } = {},
-): FoundGeometry {
+): ChosenGeometry {
   const columns: TextColumns = { names: names.map((name) => name.trim()), cells: cellsOf(names, sample, rules) }
   const meaningOfO = readMeaningOfO(columns)
   if (rules.geometry !== undefined) return chosenGeometry(columns, rules, meaningOfO)

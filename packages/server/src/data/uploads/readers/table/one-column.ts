@@ -1,11 +1,11 @@
 /** Both coordinates in one column. Its name decides which comes first, then its values; where neither does, nothing is placed. */
-import { type FoundGeometry, shareOf, type TextColumns } from './columns.ts'
+import { type ChosenGeometry, shareOf, type TextColumns } from './columns.ts'
 import { isPairHeading, orderInHeading, type PairOrder } from './coordinate-headings.ts'
 import { isList, isTellingPair, orderInCells, parsePair } from './coordinate-pair.ts'
 import type { MeaningOfO } from './degrees.ts'
 
 /** Most cells of a column that is called so, or all of any, beyond doubt. */
-export function findOneColumn(columns: TextColumns, meaningOfO: MeaningOfO | undefined): FoundGeometry | undefined {
+export function findOneColumn(columns: TextColumns, meaningOfO: MeaningOfO | undefined): ChosenGeometry | undefined {
   const { names, cells } = columns
   const share = (column: number) => {
     // A point of 12,5 is no pair, unless the heading says so.
@@ -23,7 +23,7 @@ export function pairColumn(
   { names, cells: all }: TextColumns,
   column: number,
   meaningOfO: MeaningOfO | undefined,
-): FoundGeometry {
+): ChosenGeometry {
   const name = names[column] ?? ''
   const cells = all[column] ?? []
   const [inHeading, inCells] = [orderInHeading(name), orderInCells(cells, meaningOfO)]
@@ -61,7 +61,7 @@ const orders: Readonly<Record<PairOrder, string>> = {
 const choice = (name: string, order: PairOrder): string =>
   JSON.stringify(`${name}:${order === 'latitude first' ? 'lat,lon' : 'lon,lat'}`)
 
-function unplaced(name: string, why: string): FoundGeometry {
+function unplaced(name: string, why: string): ChosenGeometry {
   const choices = `${choice(name, 'latitude first')} or ${choice(name, 'longitude first')}`
   const message = `The column "${name}" holds pairs of coordinates, but ${why}, so no geometry was made of them. Give the field geometry: ${choices}.`
   return { geometryColumns: { kind: 'none' }, warnings: [{ code: 'coordinate_order', message }] }

@@ -1,6 +1,6 @@
 /** Eastings and northings, or plain x and y, in two columns: their names and the range of their values tell whether they are any. */
 import type { Warning } from '../reader.ts'
-import { type FoundGeometry, shareOf, type TextColumns } from './columns.ts'
+import { type ChosenGeometry, shareOf, type TextColumns } from './columns.ts'
 import type { CoordinateSystem } from './coordinate-systems.ts'
 import { type GeometryColumns, ordinateOf } from './geometry-cell.ts'
 import { isSwappedIn, likelySystems, type SystemFit, systemsFor } from './match-systems.ts'
@@ -12,7 +12,7 @@ type Axis = PlanarHeading & { readonly column: number }
 type Pair = { readonly x: Axis; readonly y: Axis }
 
 /** The surest pair: nothing where two columns are called x and y but look like no coordinates. */
-export function findPlanar(columns: TextColumns, sourceSrid: number | undefined): FoundGeometry | undefined {
+export function findPlanar(columns: TextColumns, sourceSrid: number | undefined): ChosenGeometry | undefined {
   const [best] = pairsIn(columns)
   return best && resolve(columns, best, sourceSrid)
 }
@@ -41,11 +41,11 @@ const valuesOf = ({ cells }: TextColumns, column: number): number[] =>
 /** What a pair of columns holds. */
 type Values = { readonly names: string; readonly xs: readonly number[]; readonly ys: readonly number[] }
 
-function resolve(columns: TextColumns, pair: Pair, sourceSrid: number | undefined): FoundGeometry | undefined {
+function resolve(columns: TextColumns, pair: Pair, sourceSrid: number | undefined): ChosenGeometry | undefined {
   const { x, y } = pair
   const [xs, ys] = [valuesOf(columns, x.column), valuesOf(columns, y.column)]
   const values = { names: `"${columns.names[x.column]}" and "${columns.names[y.column]}"`, xs, ys }
-  const found = (isSwapped: boolean, more: Omit<FoundGeometry, 'geometryColumns'>): FoundGeometry => ({
+  const found = (isSwapped: boolean, more: Omit<ChosenGeometry, 'geometryColumns'>): ChosenGeometry => ({
     geometryColumns: xyOf(columns, isSwapped ? y.column : x.column, isSwapped ? x.column : y.column),
     ...more,
   })
@@ -69,8 +69,8 @@ function mayBeCoordinates(columns: TextColumns, { x, y }: Pair, { xs, ys }: Valu
 function resolveSystem(
   { x, y }: Pair,
   { names, xs, ys }: Values,
-  found: (isSwapped: boolean, more: Omit<FoundGeometry, 'geometryColumns'>) => FoundGeometry,
-): FoundGeometry {
+  found: (isSwapped: boolean, more: Omit<ChosenGeometry, 'geometryColumns'>) => ChosenGeometry,
+): ChosenGeometry {
   const fits = systemsFor({ words: [...x.words, ...y.words], manners: [...x.manners, ...y.manners] }, xs, ys)
   const [fit] = fits
   if (fit && fits.length === 1) {
