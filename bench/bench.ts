@@ -121,7 +121,7 @@ export async function publishTable(server: Server, key: string, table: string, d
 }
 
 /** The schema of the only application. */
-export async function ownSchema(server: Server, key: string): Promise<string> {
+export async function tenantSchema(server: Server, key: string): Promise<string> {
   const reply = await fetch(`${server.url}/api/v1/applications`, { headers: { 'x-api-key': key } })
   const [application] = (await reply.json()) as { id: string }[]
   return `app_${application?.id.replaceAll('-', '')}`
@@ -131,7 +131,7 @@ async function makeWorld(access: Access, scale: number): Promise<World> {
   const { databaseUrl, key } = access
   const server = await startGraticule(access, {})
   try {
-    const schema = await ownSchema(server, key)
+    const schema = await tenantSchema(server, key)
     makePoints(databaseUrl, `${schema}.points`, 1_000_000 * scale)
     makeAreas(databaseUrl, `${schema}.areas`, 100_000 * scale)
     const points = await publishTable(server, key, 'points')

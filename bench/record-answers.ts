@@ -21,13 +21,13 @@ export async function recordAnswers({ url, paths, headers }: Load, file: string)
     const body = await buffer(answer)
     const status = answer.statusCode ?? 0
     if (status >= 400) throw new Error(`${path}: ${status} ${body}`)
-    answers.set(path, { status, headers: ownHeaders(answer.rawHeaders), body })
+    answers.set(path, { status, headers: endToEndHeaders(answer.rawHeaders), body })
   }
   agent.destroy()
   await writeFile(file, serialize(answers))
 }
 
-function ownHeaders(raw: readonly string[]): Record<string, string> {
+function endToEndHeaders(raw: readonly string[]): Record<string, string> {
   const pairs = Array.from({ length: raw.length / 2 }, (_, at) => [raw[2 * at] ?? '', raw[2 * at + 1] ?? ''] as const)
   return Object.fromEntries(pairs.filter(([name]) => !ofTheConnection.has(name.toLowerCase())))
 }

@@ -1,6 +1,6 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Bench, ownSchema, post } from '../bench.ts'
+import { type Bench, post, tenantSchema } from '../bench.ts'
 import type { Part } from '../part.ts'
 import type { PeerName } from '../peers.ts'
 import type { Server } from '../processes.ts'
@@ -45,7 +45,7 @@ export const archives: Part = {
 
 async function publish(bench: Bench, archive: string): Promise<string> {
   const server = await bench.startGraticule()
-  const schema = await ownSchema(server, bench.key)
+  const schema = await tenantSchema(server, bench.key)
   const applicationId = schema.slice('app_'.length).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   const folder = join(bench.directory, 'data/files', applicationId)
   await mkdir(folder, { recursive: true })

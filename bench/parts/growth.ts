@@ -1,4 +1,4 @@
-import { type Bench, type Layer, ownSchema, publishTable } from '../bench.ts'
+import { type Bench, type Layer, publishTable, tenantSchema } from '../bench.ts'
 import { type Load, runLoad } from '../load.ts'
 import type { Case, Part } from '../part.ts'
 import { memoryMb, type Server } from '../processes.ts'
@@ -48,7 +48,7 @@ export const growthConnections: Part = {
 
 async function grownTable(bench: Bench, count: number): Promise<{ schema: string; layer: Layer }> {
   const server = await bench.startGraticule(settings)
-  const schema = await ownSchema(server, bench.key)
+  const schema = await tenantSchema(server, bench.key)
   const table = `points_${count}`
   makePoints(bench.databaseUrl, `${schema}.${table}`, count)
   const layer = await publishTable(server, bench.key, table)

@@ -18,7 +18,7 @@ const literal = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`$\n]*)`/g
 const importedPath = /(?:from|import|new URL|import\.meta\.resolve)\s*\(?\s*'(\.[^']+\.tsx?)'/g
 // Of a file that ends as the module itself: .ts here, .js where it was compiled.
 const startedPath = /`(\.[^`$]+)\$\{ext/g
-const ownPackage = /(?:from|import)\s*\(?\s*'(@graticule\/[^']+)'/g
+const workspacePackage = /(?:from|import)\s*\(?\s*'(@graticule\/[^']+)'/g
 const fileLike = /^(?=.*\w)[\w@{},*./-]*(?:\.[\w{},*]+|\/\*\*)$/
 const root = resolve(import.meta.dirname, '../..')
 
@@ -56,7 +56,7 @@ function readModule(path: string, text: string): Module {
   return {
     imports: [
       ...matches(importedPath).map((name) => resolve(folder, name)),
-      ...matches(ownPackage).flatMap(sourceOf),
+      ...matches(workspacePackage).flatMap(sourceOf),
       ...started.map((name) => resolve(folder, name)).filter(isModule),
     ],
     valueImports: matches(/^import (?!type )[^']*? from '(\.[^']+)'/gm).map((name) => resolve(folder, name)),

@@ -92,7 +92,7 @@ const rounded = (degrees: number): number => Math.round(degrees * 1e4) / 1e4
 /** The two-letter code by the English name, which Unicode's list has too. */
 const display = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 const codes = new Map(Object.keys(isoCountries.getAlpha2Codes()).map((code) => [display.of(code) ?? code, code]))
-const ownNames: Record<string, string> = {
+const codeByName: Record<string, string> = {
   'Bosnia and Herzegovina': 'BA',
   'DR Congo': 'CD',
   Congo: 'CG',
@@ -102,7 +102,7 @@ const ownNames: Record<string, string> = {
   Palestine: 'PS',
   Kosovo: 'XK',
 }
-const codeOf = (name: string): string => ownNames[name] ?? codes.get(name) ?? ''
+const codeOf = (name: string): string => codeByName[name] ?? codes.get(name) ?? ''
 
 /** Cities by cells of a degree: the one of this name, or the nearest of any. */
 function nearestCity(cities: readonly City[]) {

@@ -59,16 +59,16 @@ const keyParameter = 'api-key'
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 /** Tiles of the server that are no record. */
-const ownIds: readonly string[] = ['basemap']
+const builtInIds: readonly string[] = ['basemap']
 
 /** Whether the text is a name that must be looked up. Addresses have a slash, dot, colon or brace. */
 export const isName = (text: string): boolean =>
-  !uuid.test(text) && !ownIds.includes(text) && text.trim() !== '' && !/[/:.{}?#]/.test(text)
+  !uuid.test(text) && !builtInIds.includes(text) && text.trim() !== '' && !/[/:.{}?#]/.test(text)
 
 /** Ids of styles and datasets have no dot, slash or colon; every URL has at least one. */
 export const isId = (text: string): boolean => /^[\w-]+$/.test(text)
 
-export function isOwnAddress(client: MapClient, address: string): boolean {
+export function isServerAddress(client: MapClient, address: string): boolean {
   const own = new URL(client.url)
   if (!URL.canParse(address, document.baseURI)) return false
   const url = new URL(address, document.baseURI)
@@ -78,7 +78,7 @@ export function isOwnAddress(client: MapClient, address: string): boolean {
 
 /** Adds a source's own key to a URL of the server; other URLs stay as they are. */
 export function withKey(client: MapClient, address: string, apiKey: string | undefined): string {
-  if (!apiKey || !isOwnAddress(client, address)) return address
+  if (!apiKey || !isServerAddress(client, address)) return address
   const [beforeHash = '', hash] = address.split('#', 2)
   const separator = beforeHash.includes('?') ? '&' : '?'
   const own = `${beforeHash}${separator}${keyParameter}=${encodeURIComponent(apiKey)}`
@@ -91,7 +91,7 @@ export function withKey(client: MapClient, address: string, apiKey: string | und
  */
 export function transformFor(client: MapClient, others?: RequestTransform): RequestTransform {
   return (url, resourceType) => {
-    if (!isOwnAddress(client, url)) return others?.(url, resourceType) ?? { url }
+    if (!isServerAddress(client, url)) return others?.(url, resourceType) ?? { url }
     return client.transformRequest(url, resourceType)
   }
 }

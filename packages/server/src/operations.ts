@@ -98,4 +98,4 @@ export const operations: readonly Operation<Services>[] = [
 ]
 
 /** The operations of our own API. Those of `/ogc` have an API definition by their own standard, at `/ogc/api`. */
-export const ownOperations: readonly Operation<Services>[] = operations.filter(({ id }) => !id.startsWith('ogc.'))
+export const apiOperations: readonly Operation<Services>[] = operations.filter(({ id }) => !id.startsWith('ogc.'))

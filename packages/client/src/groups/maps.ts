@@ -6,9 +6,9 @@ import type { Session } from '../session.ts'
 import type { JsonObject, TileParams, TileSetParams } from '../types.ts'
 
 /** A dataset's own parameters go into the URL like the declared ones. */
-type Own = { readonly [name: string]: unknown }
+type DatasetParams = { readonly [name: string]: unknown }
 /** `apiKey` goes into the URL, for programs that cannot send a header. */
-type AddressParams<Declared = unknown> = Declared & Own & { readonly apiKey?: string }
+type AddressParams<Declared = unknown> = Declared & DatasetParams & { readonly apiKey?: string }
 
 export interface TileCoordinates {
   readonly z: number
@@ -37,12 +37,13 @@ export const tilesGroup = ({ json: send, bytes }: { json: Send; bytes: Sender['b
     const { z = '{z}', x = '{x}', y = '{y}', ext = 'mvt' } = tile
     return address(session, () => `${path`/tiles/${id}`()}/${z}/${x}/${y}.${ext}`, params)
   },
-  describe: <T = JsonObject>(id: string, params?: Params<TileSetParams & Own>) =>
+  describe: <T = JsonObject>(id: string, params?: Params<TileSetParams & DatasetParams>) =>
     send<T>('GET', path`/tiles/${id}/index.json`, params),
   /** The bytes of a tile; null if the tile is empty. */
-  get: (id: string, tile: TileCoordinates, params?: Params<TileParams & Own>) => bytes(tilePath(id, tile), params),
+  get: (id: string, tile: TileCoordinates, params?: Params<TileParams & DatasetParams>) =>
+    bytes(tilePath(id, tile), params),
   /** A generated style that shows the tiles. */
-  style: <T = JsonObject>(id: string, params?: Params<TileSetParams & Own>) =>
+  style: <T = JsonObject>(id: string, params?: Params<TileSetParams & DatasetParams>) =>
     send<T>('GET', path`/tiles/${id}/style.json`, params),
 })
 

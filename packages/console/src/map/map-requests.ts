@@ -6,19 +6,19 @@
 import type { Client } from '@graticule/client'
 import { serverUrl } from '../address.ts'
 
-const ownPath = /\/((?:tiles|fonts|sprites|maps)\/.*)$/
+const mapPath = /\/((?:tiles|fonts|sprites|maps)\/.*)$/
 
 /** The same path on our own server, if it is a map resource. */
-export function ownAddress(url: string): string {
+export function serverAddress(url: string): string {
   const { protocol, origin, pathname, search } = new URL(url)
   // Custom protocols are handled by functions of the page.
   if (!/^https?:$/.test(protocol)) return url
-  const [, path] = ownPath.exec(pathname) ?? []
+  const [, path] = mapPath.exec(pathname) ?? []
   return origin === new URL(serverUrl).origin || path === undefined ? url : serverUrl + path + search
 }
 
 /** A transformRequest for MapLibre that adds the client's credentials. */
-export const toOwnServer =
+export const toServer =
   ({ transformRequest }: Pick<Client, 'transformRequest'>) =>
   (url: string): ReturnType<Client['transformRequest']> =>
-    transformRequest(ownAddress(url))
+    transformRequest(serverAddress(url))

@@ -20,7 +20,7 @@ import { fitPadding, type LngLatBox } from './fit/fit-control.ts'
 import { isMotionReduced, useFit } from './fit/use-fit.ts'
 import { MapFaults, useMapFaults } from './map-faults.tsx'
 import classes from './map-frame.module.css'
-import { toOwnServer } from './map-requests.ts'
+import { toServer } from './map-requests.ts'
 import './maplibre.css'
 import { NeatLine } from './neat-line.tsx'
 import { hasWebGl, NoWebGl } from './no-web-gl.tsx'
@@ -73,7 +73,7 @@ export function MapView(props: MapViewProps): ReactElement {
           className={classes.map ?? ''}
           containerStyle={mapStyle}
           client={client}
-          transformRequest={toOwnServer(client)}
+          transformRequest={toServer(client)}
           style={shown}
           theme={style ? undefined : theme}
           attributionControl={false}

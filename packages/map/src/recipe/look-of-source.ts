@@ -1,6 +1,6 @@
 /** The look of a data source, whatever its data are. Loaded when a source has one. */
 import type { DrawnLook } from '../look.ts'
-import { isOwnAddress, type MapClient } from '../map-client.ts'
+import { isServerAddress, type MapClient } from '../map-client.ts'
 import type { DataSource } from '../source/data-source.ts'
 import type { SourceData } from '../source/source-data.ts'
 import { rowParams } from '../source/source-filter.ts'
@@ -45,7 +45,7 @@ async function lookData(client: MapClient, data: SourceData, { id, apiKey }: Dat
 
 /** MapLibre has loaded the same address, so that it is in the browser's cache. */
 async function loadFeatures(client: MapClient, address: string): Promise<unknown> {
-  const { url, headers = {} } = isOwnAddress(client, address)
+  const { url, headers = {} } = isServerAddress(client, address)
     ? client.transformRequest(address)
     : { url: address, headers: {} }
   return await (await fetch(url, { headers })).json()

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** Addresses of tiles on the client's server. */
-import { isOwnAddress, type MapClient } from '../map-client.ts'
+import { isServerAddress, type MapClient } from '../map-client.ts'
 
 const versionPattern = /(?<=[?&]tile-version=)[^&#]*/
 
@@ -17,7 +17,7 @@ export function tileSourceOf(
   client: MapClient,
   address: string | undefined,
 ): { tileSourceId: string; apiKey: string | undefined } | undefined {
-  if (!address || !isOwnAddress(client, address)) return undefined
+  if (!address || !isServerAddress(client, address)) return undefined
   const { pathname, searchParams } = new URL(address, document.baseURI)
   const own = new URL(client.url).pathname.replace(/\/$/, '')
   const tileSourceId = /^\/tiles\/([\w-]+)\//.exec(pathname.slice(own.length))?.[1]

@@ -90,7 +90,7 @@ function Outcome({ state, link, onRetry }: OutcomeProps): ReactElement {
           another link.
         </Note>
       )}
-      <LinkButton variant="primary" href={ownPage(link.redirect)}>
+      <LinkButton variant="primary" href={consolePage(link.redirect)}>
         Sign in
       </LinkButton>
     </>
@@ -98,7 +98,7 @@ function Outcome({ state, link, onRetry }: OutcomeProps): ReactElement {
 }
 
 /** The sign-in link of the URL, if it belongs to this console; prevents open redirects. */
-function ownPage(address: string): string {
+function consolePage(address: string): string {
   const start = consoleUrl('')
   return address === start || address.startsWith(`${start}?`) ? address : start
 }

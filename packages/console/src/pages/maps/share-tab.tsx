@@ -88,7 +88,7 @@ function NewShare({ styleId, name, style }: NewShareProps): ReactElement {
       const expiresAt = days ? new Date(Date.now() + Number(days) * dayMs).toISOString() : null
       const tiles = await sortTiles(client, tilesOf(style))
       return client.apiKeys.create(
-        shareKey({ styleId, name, ...tiles, allowedOrigins: withOwn(allowedOrigins), expiresAt }),
+        shareKey({ styleId, name, ...tiles, allowedOrigins: withServerOrigin(allowedOrigins), expiresAt }),
       )
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.apikeys.all }),
@@ -133,7 +133,7 @@ function NewShare({ styleId, name, style }: NewShareProps): ReactElement {
 }
 
 /** Adds this server's origin, because the shared page is on it. */
-const withOwn = (origins: readonly string[]): string[] =>
+const withServerOrigin = (origins: readonly string[]): string[] =>
   origins.length === 0 ? [] : [...new Set([new URL(serverUrl).origin, ...origins])]
 
 /** Separates tile sources from datasets that are drawn without one. */

@@ -19,7 +19,7 @@ import { serverUrl } from '../../address.ts'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Empty, Skeleton } from '../../components/note.tsx'
 import { Legend } from '../../map/legend.tsx'
-import { toOwnServer } from '../../map/map-requests.ts'
+import { toServer } from '../../map/map-requests.ts'
 import { hasWebGl, NoWebGl } from '../../map/no-web-gl.tsx'
 import { RecipePopups } from '../../map/popups/recipe-popups.tsx'
 import { recipesOf, themeOfStyle } from '../maps/recipe/map-style.ts'
@@ -74,7 +74,7 @@ function SharedMap({ styleId, apiKey }: SharedMapProps): ReactElement {
     <>
       <GraticuleMap
         client={client}
-        transformRequest={toOwnServer(client)}
+        transformRequest={toServer(client)}
         style={style}
         attributionControl={false}
         locale={{ 'Map.Title': title }}

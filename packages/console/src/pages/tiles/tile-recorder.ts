@@ -4,7 +4,7 @@
  */
 import type { Client } from '@graticule/client'
 import { addProtocol, removeProtocol } from 'maplibre-gl'
-import { ownAddress } from '../../map/map-requests.ts'
+import { serverAddress } from '../../map/map-requests.ts'
 
 export interface TileMeasure {
   /** Transferred bytes. */
@@ -34,7 +34,7 @@ export function createTileRecorder(client: Pick<Client, 'transformRequest'>): Ti
   const listeners = new Set<() => void>()
   let count = 0
   const load = async ({ url }: { url: string }, { signal }: AbortController) => {
-    const address = ownAddress(url.slice(protocol.length + '://'.length))
+    const address = serverAddress(url.slice(protocol.length + '://'.length))
     const begun = performance.now()
     const { headers } = client.transformRequest(address)
     const response = await fetch(address, { signal, ...(headers && { headers }) })

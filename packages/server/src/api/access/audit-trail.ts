@@ -96,7 +96,7 @@ const columns = raw(
     'target_type, application_id, target_id, target_name',
 )
 
-const ownValues = ({ action, actor, status, requestId, address, userAgent, changed, target }: Trail): Sql =>
+const entryValues = ({ action, actor, status, requestId, address, userAgent, changed, target }: Trail): Sql =>
   sql`${uuidV7()}::uuid, ${action}, ${actor.type}, ${actor.id}, ${actor.userId}::bigint, ${status}::smallint, ${requestId}, ${address},
     ${userAgent}, ${changed}::text[], ${target.type}`
 
@@ -121,7 +121,7 @@ export async function changeWithEntry<R extends Row>(
   return db.query<R>(sql`
     WITH change AS (${change} RETURNING ${returning}),
     entry AS (INSERT INTO svc.audit (${columns})
-      SELECT ${ownValues(trail)}, ${about.applicationId}, ${about.id}, left(${about.name ?? noName}, 255) FROM change)
+      SELECT ${entryValues(trail)}, ${about.applicationId}, ${about.id}, left(${about.name ?? noName}, 255) FROM change)
     SELECT * FROM change`)
 }
 
@@ -145,5 +145,5 @@ export async function writeEntry(db: Queryable, trail: Trail): Promise<void> {
   const { applicationId, target } = trail
   await db.query(sql`
     INSERT INTO svc.audit (${columns})
-    VALUES (${ownValues(trail)}, ${applicationId}::uuid, ${target.id}, left(${target.name ?? null}::text, 255))`)
+    VALUES (${entryValues(trail)}, ${applicationId}::uuid, ${target.id}, left(${target.name ?? null}::text, 255))`)
 }

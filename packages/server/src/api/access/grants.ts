@@ -59,8 +59,8 @@ function resolveAppend(permissions: Permissions, aclClass: string): Grant {
 const grantOf = (entry: '*' | readonly string[] = []): Grant => (entry === '*' || entry.includes('*') ? 'any' : entry)
 
 function entryOf(permissions: Permissions, aclClass: string, level: string): '*' | readonly string[] | undefined {
-  const levels = own(permissions, aclClass)
-  return levels && own(levels, level)
+  const levels = valueAt(permissions, aclClass)
+  return levels && valueAt(levels, level)
 }
 
 /**
@@ -92,6 +92,6 @@ export function grantsInclude(outer: Permissions, inner: Permissions): boolean {
 export const grantEqually = (one: Permissions, other: Permissions): boolean =>
   grantsInclude(one, other) && grantsInclude(other, one)
 
-function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+function valueAt<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined
 }

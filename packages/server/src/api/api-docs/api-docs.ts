@@ -10,16 +10,16 @@ const policy =
 type Asset = { type: string; read(): Promise<Buffer> }
 
 const asset = (type: string, url: string): Asset => ({ type, read: () => readFile(new URL(url)) })
-const own = (type: string, name: string): Asset => asset(type, new URL(`page/${name}`, import.meta.url).href)
+const pageFile = (type: string, name: string): Asset => asset(type, new URL(`page/${name}`, import.meta.url).href)
 
-const page = own('text/html', 'index.html')
+const page = pageFile('text/html', 'index.html')
 
 const assets = new Map<string, Asset>([
   ['swagger-ui.css', asset('text/css', import.meta.resolve('swagger-ui-dist/swagger-ui.css'))],
   ['swagger-ui-bundle.js', asset('text/javascript', import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))],
-  ['start.js', own('text/javascript', 'start.js')],
-  ['page.css', own('text/css', 'page.css')],
-  ['operations.css', own('text/css', 'operations.css')],
+  ['start.js', pageFile('text/javascript', 'start.js')],
+  ['page.css', pageFile('text/css', 'page.css')],
+  ['operations.css', pageFile('text/css', 'operations.css')],
 ])
 
 export type ApiDocsServices = {

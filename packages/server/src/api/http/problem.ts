@@ -5,7 +5,7 @@ import Type from 'typebox'
 import { ApiError } from '../../kernel/errors.ts'
 import { report } from '../../kernel/events.ts'
 import { overLimit } from '../../kernel/limits/limits.ts'
-import { isOwnStorageFull, systemFault } from './system-fault.ts'
+import { isPlatformStorageFull, systemFault } from './system-fault.ts'
 
 export const problemType = 'application/problem+json'
 
@@ -36,7 +36,7 @@ export function sendProblem(
   forgetHeaders(reply)
   reply.headers(common)
   const problem = asApiError(error, request)
-  if (problem.code === 'storage_full' && isOwnStorageFull(error)) report('storageFull', {})
+  if (problem.code === 'storage_full' && isPlatformStorageFull(error)) report('storageFull', {})
   // A client that has disconnected gets no answer, and that is no fault of the server.
   const hasLeft = request.raw.socket.destroyed
   if (problem.status >= 500 && !hasLeft) logFailure(request, problem, error)

@@ -45,7 +45,7 @@ export const storageFull = (cause?: unknown): ApiError =>
   )
 
 /** This machine's own storage is full. An external database may claim any code, but has no `errno` and no `syscall`. */
-export const isOwnStorageFull = (error: unknown): boolean =>
+export const isPlatformStorageFull = (error: unknown): boolean =>
   [...chainOf(error)].some(({ code, isSystem }) => isSystem && (code === 'ENOSPC' || code === 'EDQUOT'))
 
 function* chainOf(error: unknown) {

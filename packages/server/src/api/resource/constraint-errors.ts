@@ -22,12 +22,12 @@ const duplicate = (path: string, message: string): ApiError =>
   faulty([{ path, code: 'duplicate', message }], 'conflict')
 
 /** SQLSTATEs that our own triggers and functions raise; their message is meant for the client. */
-const ownStates: Record<string, 'conflict' | 'invalid_request'> = { GR409: 'conflict', GR400: 'invalid_request' }
+const raisedStates: Record<string, 'conflict' | 'invalid_request'> = { GR409: 'conflict', GR400: 'invalid_request' }
 
 /** Rethrows, as an ApiError if the client can correct what the database refused. */
 export function rethrowRefusal(error: unknown): never {
   if (typeof error === 'object' && error !== null && 'code' in error && 'message' in error) {
-    const own = ownStates[String(error.code)]
+    const own = raisedStates[String(error.code)]
     if (own) throw new ApiError(own, String(error.message), { cause: error })
     const constraint = 'constraint' in error ? constraints[String(error.constraint)] : undefined
     if (constraint) throw Object.assign(constraint('table' in error ? error.table : undefined), { cause: error })

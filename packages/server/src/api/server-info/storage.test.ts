@@ -12,7 +12,7 @@ import { until } from '../../../testing/until.ts'
 import { createWorkWatch } from '../../kernel/concurrency/work-watch.ts'
 import { judgeFailure } from '../../kernel/db/database-error.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { isOwnStorageFull, systemFault } from '../http/system-fault.ts'
+import { isPlatformStorageFull, systemFault } from '../http/system-fault.ts'
 import { watchStorage } from './storage.ts'
 
 test('what the system ran out of, and values beyond its limits, are told apart', () => {
@@ -27,7 +27,7 @@ test('what the system ran out of, and values beyond its limits, are told apart',
   assert.equal(codeOf(coded('XX000', 'invalid memory alloc request size 1073741824')), 'invalid_request')
   assert.equal(codeOf(coded('XX000', 'cache lookup failed')), undefined)
   assert.equal(codeOf(coded('42P01')), undefined)
-  assert.equal(isOwnStorageFull(coded('ENOSPC')), false, 'a foreign database may say so')
+  assert.equal(isPlatformStorageFull(coded('ENOSPC')), false, 'an external database may say so')
 })
 
 /** Files of DATA_DIR are the same on both databases, and each of these servers would open an embedded one. */

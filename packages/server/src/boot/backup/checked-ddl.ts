@@ -68,7 +68,7 @@ function treeRefusal(root: Node, schema: string): string | undefined {
       if (/^[A-Z]/.test(kind) && (readers.test(kind) || !(isSelectNode(kind) || partsOfDdl.has(kind)))) {
         return `it has a ${kind}`
       }
-      if (typeof value === 'object' && value !== null && !isOwnSequence(kind, value as Node, schema))
+      if (typeof value === 'object' && value !== null && !isTenantSequence(kind, value as Node, schema))
         open.push(value as Node)
     }
   }
@@ -102,7 +102,7 @@ function functionRefusal(names: string[]): string | undefined {
 }
 
 /** `nextval('schema.name'::regclass)`, the default of a column that counts. */
-function isOwnSequence(kind: string, call: Node, schema: string): boolean {
+function isTenantSequence(kind: string, call: Node, schema: string): boolean {
   if (kind !== 'FuncCall' || parts(call.funcname).join('.').replace('pg_catalog.', '') !== 'nextval') return false
   const [argument, more] = (call.args ?? []) as { TypeCast?: { arg?: { A_Const?: { sval?: { sval?: string } } } } }[]
   const name = argument?.TypeCast?.arg?.A_Const?.sval?.sval

@@ -60,7 +60,7 @@ const columnType = raw(`
     ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END`)
 
 /** Of no extension and not PostgreSQL's own, or an array of such. */
-const isOwnType = raw(`
+const isTenantType = raw(`
   SELECT bool_or(k.typnamespace <> 'pg_catalog'::regnamespace AND NOT EXISTS (
     SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_type'::regclass AND d.deptype = 'e'
       AND d.objid IN (k.oid, k.typelem))) AS is_own
@@ -82,7 +82,7 @@ const columnsOf = sql`
          AND p.classid = 'pg_catalog.pg_class'::regclass AND p.refclassid = 'pg_catalog.pg_class'::regclass) END,
     'comment', pg_catalog.col_description(c.oid, a.attnum)) ORDER BY a.attnum), '[]')
   FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-  CROSS JOIN LATERAL (${isOwnType}) AS own
+  CROSS JOIN LATERAL (${isTenantType}) AS own
   LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
   WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped`
 

@@ -3,7 +3,7 @@
 import { createCaller } from '../../agents/mcp/call-operation.ts'
 import { columnsOperation } from '../../agents/mcp/dataset.ts'
 import { openApi } from '../../api/http/openapi/openapi.ts'
-import { operations, ownOperations } from '../../operations.ts'
+import { apiOperations, operations } from '../../operations.ts'
 import type { Services } from '../../services.ts'
 
 const createDataset = operations.find(({ id }) => id === 'datasets.create')
@@ -21,7 +21,7 @@ export const internalCalls = (services: () => Services): Pick<Services, 'createD
 export function createOpenApiText(version: string): () => Buffer {
   let text: Buffer | undefined
   return () => {
-    text ??= Buffer.from(JSON.stringify(openApi(ownOperations, version)))
+    text ??= Buffer.from(JSON.stringify(openApi(apiOperations, version)))
     return text
   }
 }

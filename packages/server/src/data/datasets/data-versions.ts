@@ -17,7 +17,7 @@ const unsureMs = 900
 const watchMs = 5_000
 
 /** Tables made by the service: overviews, which follow their base tables, and uploads being loaded. */
-const ownTables = 'svc\\_%'
+const serviceTables = 'svc\\_%'
 
 type DatasetTable = Pick<Dataset, 'applicationId' | 'databaseId' | 'type' | 'source'>
 type Watched = {
@@ -57,7 +57,7 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
           t.tgenabled AS fires, t.xmin AS altered, pg_has_role(c.relowner, 'USAGE') AS is_owned
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         LEFT JOIN pg_trigger t ON t.tgrelid = c.oid AND t.tgname = 'svc_note_change'
-        WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p', 'm') AND c.relname NOT LIKE ${ownTables}),
+        WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p', 'm') AND c.relname NOT LIKE ${serviceTables}),
       -- What is written to a part of a table is noted there.
       asked AS (SELECT oid, relname FROM tables WHERE relname = ${name}::text AND is_whole),
       read AS (SELECT * FROM tables WHERE relname = (SELECT relname FROM asked) OR NOT EXISTS (SELECT FROM asked))

@@ -100,7 +100,10 @@ export const dataset = defineResource<DatasetServices>({
     const databaseId =
       repointed.length === 0
         ? String(previous?.databaseId)
-        : await ownDatabase(sources, scope, applicationId, { named: values.databaseId, stored: previous?.databaseId })
+        : await allowedDatabase(sources, scope, applicationId, {
+            named: values.databaseId,
+            stored: previous?.databaseId,
+          })
     const ownerId = ownerOf(values.ownerId, previous?.ownerId, scope)
     const sealed =
       values.secrets === undefined
@@ -175,7 +178,7 @@ function ownerOf(wanted: unknown, current: unknown, scope: Scope): unknown {
  * The database must belong to the application and be readable by the caller. The default one need not be, unless it is named:
  * datasets are created in it without naming it.
  */
-async function ownDatabase(
+async function allowedDatabase(
   sources: Sources,
   scope: Scope,
   applicationId: string,

@@ -1,5 +1,5 @@
 // The landing page, where every client begins.
-import { addressOf, bothForms, type Link, mediaTypes, ogcRelation, ownLinks, type Root } from './links.ts'
+import { addressOf, bothForms, type Link, mediaTypes, ogcRelation, type Root, selfLinks } from './links.ts'
 import type { Form } from './negotiate.ts'
 
 export const landingDocument = (root: Root, form: Form = 'json') => ({
@@ -9,7 +9,7 @@ export const landingDocument = (root: Root, form: Form = 'json') => ({
 })
 
 const landingLinks = (root: Root, form: Form): Link[] => [
-  ...ownLinks((f) => addressOf(root, '', { f }), form),
+  ...selfLinks((f) => addressOf(root, '', { f }), form),
   { href: addressOf(root, '/api'), rel: 'service-desc', type: mediaTypes.openApi, title: 'The API definition' },
   {
     href: addressOf(root, '/api', { f: 'html' }),

@@ -41,7 +41,7 @@ export function addressOf({ url, key }: Root, path: string, parameters: Paramete
 }
 
 /** The links of a resource to itself and to its other form: `json` is the type of the one for programs. */
-export function ownLinks(
+export function selfLinks(
   address: (form?: 'json' | 'html') => string,
   form: 'json' | 'html',
   json: string = mediaTypes.json,

@@ -14,7 +14,7 @@ import { answerItem } from './items/item-answer.ts'
 import { answerItems } from './items/items-answer.ts'
 import { itemSchema, itemsSchema } from './items/items-query.ts'
 import { landingDocument } from './landing.ts'
-import { addressOf, type Link, mediaTypes, ownLinks } from './links.ts'
+import { addressOf, type Link, mediaTypes, selfLinks } from './links.ts'
 import { formParameter, formQuery } from './negotiate.ts'
 import { type CollectionContext, formFor, type OgcServices, operation, rootFor } from './ogc-services.ts'
 import { tileOperations } from './tiles/tile-operations.ts'
@@ -56,7 +56,7 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
     handle: (context, { query }) => {
       const form = formFor(context, query.f)
       const root = rootFor(context)
-      const links = ownLinks((f) => addressOf(root, '/conformance', { f }), form)
+      const links = selfLinks((f) => addressOf(root, '/conformance', { f }), form)
       const document = { conformsTo: conformanceClasses, links }
       return form === 'html' ? conformancePage(root, document) : jsonAnswer(document)
     },
@@ -163,7 +163,7 @@ async function answerCollections(context: CollectionContext, parameters: ListPar
   const form = formFor(context, parameters.f)
   const document = {
     links: [
-      ...ownLinks((f) => addressOf(root, '/collections', { ...parameters, f }), form),
+      ...selfLinks((f) => addressOf(root, '/collections', { ...parameters, f }), form),
       ...(hasMore ? [next] : []),
     ],
     collections: described.map((collection) => collectionDocument(root, collection)),

@@ -91,7 +91,7 @@ export function createTiling(options: TilingOptions): Tiling {
     const dataset = isUuid(id) ? await findDataset(db, applicationId, id) : undefined
     return dataset && sources.current(dataset)
   }
-  const tableOf = ownTable(options)
+  const tableOf = tenantTable(options)
   const overviews = createOverviews({ db, jobs, share, minRows, budget, findDataset: find, tableOf, onError })
   const foreign = createExternalOverviews({
     ...options,
@@ -185,7 +185,7 @@ function tableStatistics(sources: Sources): TileDatasets['table'] {
 }
 
 /** The table of a dataset, if it is in the application's own schema. */
-const ownTable =
+const tenantTable =
   ({ connections }: TilingOptions) =>
   async (dataset: Dataset): Promise<TenantTable | undefined> => {
     const { applicationId, databaseId, source } = dataset

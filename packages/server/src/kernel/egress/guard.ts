@@ -62,7 +62,7 @@ const maxRedirects = 3
 /** The headers that are kept on a redirect to another origin; any other may be a secret. */
 const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'range', 'user-agent']
 /** Hop-by-hop headers, which a tenant may not set. */
-const ownHeaders =
+const reservedHeaders =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|accept-encoding|proxy-.*)$/i
 
 /** Without `own` there is nothing besides EGRESS_ALLOW to protect; `lookup` is for tests. */
@@ -216,7 +216,7 @@ function checkedUrl(text: string): URL {
 function checkedHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
   const checked: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (ownHeaders.test(name)) {
+    if (reservedHeaders.test(name)) {
       throw new ApiError('invalid_request', `The header ${name} must not be set: the connection decides it.`)
     }
     try {

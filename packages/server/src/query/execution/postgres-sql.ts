@@ -6,7 +6,7 @@ import { locatedSql, movedSql } from '../filter/shape-sql.ts'
 import { distanceSql, roughDistanceSql } from '../filter/spatial-sql.ts'
 import type { PlanColumn, RowSample } from '../plan/plan.ts'
 import type { Attribute } from '../values/attribute.ts'
-import { ownTypeSql, sqlType } from '../values/sql-type.ts'
+import { baseTypeSql, sqlType } from '../values/sql-type.ts'
 import { isScalarType } from '../values/value.ts'
 import type { SortedValue, SqlDialect } from './dialect.ts'
 
@@ -34,7 +34,7 @@ export function column(attribute: Attribute): Sql {
 
 /** COLLATE "C", so that text sorts the same on every server. Types that only the database knows have its order. */
 function sortKey(value: Sql, { type, attribute }: SortedValue): Sql {
-  if (attribute?.isNative || attribute?.isOrdered) return type === attribute.type ? ownTypeSql(value) : value
+  if (attribute?.isNative || attribute?.isOrdered) return type === attribute.type ? baseTypeSql(value) : value
   if (type !== 'string') return value
   return attribute?.sqlType ? sql`${value} COLLATE "C"` : sql`${value}::text COLLATE "C"`
 }

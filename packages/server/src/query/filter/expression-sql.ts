@@ -1,7 +1,7 @@
 // Expressions of filters in PostgreSQL; expression-value.ts is their interpreter in memory.
 import { joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { Attribute } from '../values/attribute.ts'
-import { ownTypeSql, sqlTypes } from '../values/sql-type.ts'
+import { baseTypeSql, sqlTypes } from '../values/sql-type.ts'
 import { type Folding, foldingMap } from '../values/text-folding.ts'
 import {
   type ArithmeticOperator,
@@ -52,7 +52,7 @@ export function expressionTestSql(test: ExpressionTest, column: ColumnSql): Sql 
 /** Two columns whose types only the database knows are compared by it; with any other value their text is. */
 function compareSql({ comparison, left, right }: ExpressionTest & { test: 'compare' }, column: ColumnSql): Sql {
   if (isNative(left) && isNative(right)) {
-    return sql`${ownTypeSql(column(left.attribute))} ${comparisons[comparison]} ${ownTypeSql(column(right.attribute))}`
+    return sql`${baseTypeSql(column(left.attribute))} ${comparisons[comparison]} ${baseTypeSql(column(right.attribute))}`
   }
   return sql`${valueSql(left, column)} ${comparisons[comparison]} ${valueSql(right, column)}`
 }

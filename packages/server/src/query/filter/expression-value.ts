@@ -152,7 +152,7 @@ function power(base: number, exponent: number): number | null {
 
 function relatePredicate({ relation, left, right }: ExpressionTest & { test: 'relate' }): Predicate {
   return (row) => {
-    const [a, b] = [geometryOf(own(row, left.name)), geometryOf(own(row, right.name))]
+    const [a, b] = [geometryOf(valueAt(row, left.name)), geometryOf(valueAt(row, right.name))]
     return a && b && relationTest(relation, wrapGeometry(b))(wrapGeometry(a))
   }
 }
@@ -173,13 +173,13 @@ function listOf(operand: SetOperand): (row: ValueRow) => readonly unknown[] | nu
     return () => list
   }
   return (row) => {
-    const list = own(row, operand.attribute.name)
+    const list = valueAt(row, operand.attribute.name)
     return Array.isArray(list) ? list : null
   }
 }
 
 export const scalarReader = (attribute: Attribute, type: ScalarType) => (row: ValueRow) =>
-  readScalar(type, own(row, attribute.name))
+  readScalar(type, valueAt(row, attribute.name))
 
 export function readScalar(type: ScalarType, raw: unknown): Value | null {
   const text = raw === null ? undefined : canonicalText(type, raw)
@@ -187,4 +187,4 @@ export function readScalar(type: ScalarType, raw: unknown): Value | null {
 }
 
 /** Own properties only: an attribute may have the name of an inherited one, such as `constructor`. */
-export const own = (row: ValueRow, name: string): unknown => (Object.hasOwn(row, name) ? (row[name] ?? null) : null)
+export const valueAt = (row: ValueRow, name: string): unknown => (Object.hasOwn(row, name) ? (row[name] ?? null) : null)

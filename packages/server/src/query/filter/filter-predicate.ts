@@ -10,11 +10,11 @@ import { compareValues, decodeValue } from '../values/value.ts'
 import {
   comparisons,
   expressionPredicate,
-  own,
   type Predicate,
   readScalar,
   scalarReader,
   type ValueRow,
+  valueAt,
 } from './expression-value.ts'
 import type { Filter } from './filter-tree.ts'
 import { jsonContains, jsonEquals } from './json-relation.ts'
@@ -114,7 +114,7 @@ function likePredicate({ attribute, pattern, ignoreCase }: Filter & { kind: 'lik
 function itemsPredicate({ attribute, itemType, relation, values }: Filter & { kind: 'items' }): Predicate {
   const wanted = values.map((value) => decodeValue(itemType, value))
   return (row) => {
-    const list = own(row, attribute.name)
+    const list = valueAt(row, attribute.name)
     if (!Array.isArray(list)) return null
     if (relation === 'eq') {
       return list.length === wanted.length && list.every((item, index) => readScalar(itemType, item) === wanted[index])
@@ -131,7 +131,7 @@ function jsonPredicate({ attribute, relation, value }: Filter & { kind: 'json' }
   const wanted: unknown = JSON.parse(value)
   const relate = relation === 'eq' ? jsonEquals : jsonContains
   return (row) => {
-    const actual = own(row, attribute.name)
+    const actual = valueAt(row, attribute.name)
     return actual === null ? null : relate(actual, wanted)
   }
 }
@@ -141,7 +141,7 @@ const relationPredicate = (attribute: Attribute, holds: (geometry: Geometry) => 
 
 function spatialPredicate({ name }: Attribute, holds: (geometry: Geometry) => boolean): Predicate {
   return (row) => {
-    const actual = geometryOf(own(row, name))
+    const actual = geometryOf(valueAt(row, name))
     return actual && holds(actual)
   }
 }
@@ -151,11 +151,11 @@ function reader(attribute: Attribute): (row: ValueRow) => unknown {
   switch (attribute.type) {
     case 'json':
     case 'binary':
-      return (row) => own(row, attribute.name)
+      return (row) => valueAt(row, attribute.name)
     case 'array':
-      return (row) => (Array.isArray(own(row, attribute.name)) ? true : null)
+      return (row) => (Array.isArray(valueAt(row, attribute.name)) ? true : null)
     case 'geometry':
-      return (row) => geometryOf(own(row, attribute.name))
+      return (row) => geometryOf(valueAt(row, attribute.name))
     default:
       return scalarReader(attribute, attribute.type)
   }

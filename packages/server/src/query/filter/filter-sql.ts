@@ -1,7 +1,7 @@
 // Filter interpreter for PostgreSQL; filter-predicate.ts is the in-memory interpreter of the same tree.
 import { and, bound, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { ScalarAttribute } from '../values/attribute.ts'
-import { ownTypeSql, sqlType } from '../values/sql-type.ts'
+import { baseTypeSql, sqlType } from '../values/sql-type.ts'
 import { type ColumnSql, comparisons, expressionTestSql } from './expression-sql.ts'
 import type { Filter } from './filter-tree.ts'
 import { dwithinSql, intersectsSql, relationSql } from './spatial-sql.ts'
@@ -62,7 +62,7 @@ function or(conditions: readonly Sql[]): Sql {
  */
 function compareSql({ attribute, comparison, value }: Filter & { kind: 'compare' }, column: ColumnSql): Sql {
   if (attribute.isNative) {
-    return sql`${ownTypeSql(column(attribute))} ${comparisons[comparison]} ${bound(value, attribute.name)}`
+    return sql`${baseTypeSql(column(attribute))} ${comparisons[comparison]} ${bound(value, attribute.name)}`
   }
   const collation = attribute.type === 'string' && comparison !== 'eq' ? raw(' COLLATE "C"') : raw('')
   const type = raw(castOf(attribute))
@@ -70,7 +70,7 @@ function compareSql({ attribute, comparison, value }: Filter & { kind: 'compare'
 }
 
 function inSql({ attribute, values }: Filter & { kind: 'in' }, column: ColumnSql): Sql {
-  if (attribute.isNative) return sql`${ownTypeSql(column(attribute))} = ANY (${bound(values, attribute.name)})`
+  if (attribute.isNative) return sql`${baseTypeSql(column(attribute))} = ANY (${bound(values, attribute.name)})`
   return sql`${scalar(attribute, column)} = ANY (${list(values, castOf(attribute))})`
 }
 
@@ -80,7 +80,7 @@ const castOf = (attribute: ScalarAttribute): string =>
 function likeSql(filter: Filter & { kind: 'like' }, column: ColumnSql): Sql {
   const operator = raw(filter.ignoreCase ? 'ILIKE' : 'LIKE')
   const { hasOwnLike } = filter.attribute
-  if (hasOwnLike) return sql`${ownTypeSql(column(filter.attribute))} ${operator} ${filter.pattern}::text`
+  if (hasOwnLike) return sql`${baseTypeSql(column(filter.attribute))} ${operator} ${filter.pattern}::text`
   return sql`(${column(filter.attribute)})::text ${operator} ${filter.pattern}::text`
 }
 
@@ -90,7 +90,7 @@ function likeSql(filter: Filter & { kind: 'like' }, column: ColumnSql): Sql {
 function itemsSql(filter: Filter & { kind: 'items' }, column: ColumnSql): Sql {
   const { attribute, itemType, relation, values } = filter
   if (attribute.isNative) {
-    return sql`${ownTypeSql(column(attribute))} ${itemRelations[relation]} ${bound(values, attribute.name)}`
+    return sql`${baseTypeSql(column(attribute))} ${itemRelations[relation]} ${bound(values, attribute.name)}`
   }
   // float8, because a cast from double to numeric would drop digits.
   const type = itemType === 'number' ? 'float8' : sqlType({ ...attribute, type: itemType })

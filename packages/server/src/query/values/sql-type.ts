@@ -26,4 +26,4 @@ export function sqlType({ type, withoutZone }: ScalarAttribute): string {
  * gives the same type. The CASE makes the base type of a domain, because operators of enumerations, ranges and arrays do not take
  * a domain. The planner drops it, so that indexes serve.
  */
-export const ownTypeSql = (value: Sql): Sql => sql`(CASE WHEN TRUE THEN ${value} ELSE NULL END)`
+export const baseTypeSql = (value: Sql): Sql => sql`(CASE WHEN TRUE THEN ${value} ELSE NULL END)`

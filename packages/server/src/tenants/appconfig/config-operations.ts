@@ -26,9 +26,9 @@ const withAbout = (config: object, { about }: AppConfigServices): object => ({ .
 const listRecords = crudOperations(appConfig).find(({ id }) => id === 'appconfig.list')?.handle
 
 /** The configuration is the caller's own application's, so that is the id the ACL is asked for. */
-const own = (_: RequestTarget, caller: Caller): string => caller.applicationId
-const executes = { class: 'appconfig', level: 'execute', id: own } as const
-const writes = { class: 'appconfig', level: 'write', id: own } as const
+const callersApplication = (_: RequestTarget, caller: Caller): string => caller.applicationId
+const executes = { class: 'appconfig', level: 'execute', id: callersApplication } as const
+const writes = { class: 'appconfig', level: 'write', id: callersApplication } as const
 const success = (description: string, schema: TSchema = configSchema) => ({ status: 200, description, schema })
 const whole = { ...success('The configuration; `svc` describes the server'), headers: ['ETag'] }
 

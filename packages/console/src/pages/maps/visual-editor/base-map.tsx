@@ -14,7 +14,7 @@ import { isBaseStyle, styleListQuery } from '../styles-query.ts'
 import classes from './visual-editor.module.css'
 
 /** The style's own base map, not one of the list. */
-const ownBase = ''
+const baseOfStyle = ''
 
 export function BaseMap(): ReactElement {
   const { recipes, change, changeRecipes, map } = useEditor()
@@ -34,13 +34,13 @@ export function BaseMap(): ReactElement {
       <div className={classes.baseRow}>
         <Select
           label="Base map"
-          value={isKnown ? (recipes.baseId ?? ownBase) : ownBase}
+          value={isKnown ? (recipes.baseId ?? baseOfStyle) : baseOfStyle}
           options={[
-            ...(isKnown ? [] : [{ value: ownBase, label: 'Of this style' }]),
+            ...(isKnown ? [] : [{ value: baseOfStyle, label: 'Of this style' }]),
             ...choices,
             { value: noBaseId, label: 'None' },
           ]}
-          onChange={(id) => id !== ownBase && choose.mutate(id)}
+          onChange={(id) => id !== baseOfStyle && choose.mutate(id)}
         />
         <IconButton
           icon={recipes.isBaseHidden ? 'eyeOff' : 'eye'}

@@ -95,10 +95,14 @@ const clash = (name: string): ApiError =>
 const parameterPath = (name: string): string => `query/${name.slice(0, 100)}`
 
 /** The names that a dataset gives to parameters of its own. */
-type OwnNames = { has(name: string): boolean; keys(): Iterable<string> }
+type ParameterNames = { has(name: string): boolean; keys(): Iterable<string> }
 
 /** Refuses unknown parameters, because a client that sends one expects it to have an effect. */
-export function refuseUnknown(tree: QueryTree, { properties }: Pick<TObject, 'properties'>, own?: OwnNames): void {
+export function refuseUnknown(
+  tree: QueryTree,
+  { properties }: Pick<TObject, 'properties'>,
+  own?: ParameterNames,
+): void {
   const isKnown = (name: string) => name === keyParameter || Object.hasOwn(properties, name) || own?.has(name)
   const unknownNames = Object.keys(tree)
     .filter((name) => !isKnown(name))

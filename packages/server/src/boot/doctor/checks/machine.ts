@@ -12,7 +12,7 @@ const supervisorBytes = 53 * 1024 ** 2
 /** The embedded database in the memory of the process. */
 const embeddedBytes = 300 * 1024 ** 2
 /** Besides connections of clients: files, threads, pools. */
-const ownDescriptors = 200
+const reservedDescriptors = 200
 
 /** This machine: Node, clock, memory, file descriptors, ports. */
 export const machineChecks: readonly Check[] = [
@@ -55,7 +55,7 @@ export const machineChecks: readonly Check[] = [
       const [, limit] = /^Max open files\s+\d+\s+(\d+)/m.exec(limits) ?? []
       if (limit === undefined) return []
       const pools = config.DATABASE_POOL_SIZE + config.TENANT_CONNECTIONS + config.TILE_CONNECTIONS
-      const needed = Math.ceil((config.MAX_CONNECTIONS + pools) / workers) + ownDescriptors
+      const needed = Math.ceil((config.MAX_CONNECTIONS + pools) / workers) + reservedDescriptors
       const text = `${limit} file descriptors; MAX_CONNECTIONS and the pools need ${needed} in each process.`
       if (Number(limit) >= needed) return ok(text)
       return warning(

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Scope } from '../../../api/access/acl.ts'
 import { timeOf } from '../../datasets/time-setting.ts'
 import type { TileExtent } from '../../tiles/source/tile-bounds.ts'
-import { addressOf, bothForms, type Link, mediaTypes, ogcRelation, ownLinks, type Root } from '../links.ts'
+import { addressOf, bothForms, type Link, mediaTypes, ogcRelation, type Root, selfLinks } from '../links.ts'
 import type { Form } from '../negotiate.ts'
 import type { OgcServices } from '../ogc-services.ts'
 import { type Collection, type CollectionDataset, geometryOf } from './collections.ts'
@@ -95,7 +95,7 @@ export const collectionPath = (id: string): string => `/collections/${encodeURIC
 function linksOf(root: Root, { id, dataset }: DescribedCollection, form: Form): Link[] {
   const path = collectionPath(id)
   return [
-    ...ownLinks((f) => addressOf(root, path, { f }), form),
+    ...selfLinks((f) => addressOf(root, path, { f }), form),
     ...bothForms(root, `${path}/items`, 'items', mediaTypes.geojson, 'The features'),
     ...bothForms(root, `${path}/schema`, ogcRelation('schema'), mediaTypes.schema, 'The properties of the features'),
     ...bothForms(root, `${path}/queryables`, ogcRelation('queryables'), mediaTypes.schema, 'What filters may name'),

@@ -5,7 +5,7 @@ import { escapeHtml } from '../../../query/formats/html.ts'
 import { jsonAnswer } from '../answers.ts'
 import { definitions, htmlAnswer } from '../html/html-page.ts'
 import { collectionAbove } from '../html/html-pages.ts'
-import { addressOf, mediaTypes, ownLinks, type Root } from '../links.ts'
+import { addressOf, mediaTypes, type Root, selfLinks } from '../links.ts'
 import { chooseForm, formParameter, isNamed } from '../negotiate.ts'
 import { type OgcServices, operation, rootFor } from '../ogc-services.ts'
 import { collectionPath } from './collection-document.ts'
@@ -54,7 +54,7 @@ function schemaPage(root: Root, { id, dataset }: Collection, kind: SchemaKind) {
     const words = [type, format, description].filter((word) => word !== undefined).map(String)
     return [name, escapeHtml(words.join(', '))] as const
   })
-  const links = ownLinks((f) => addressOf(root, schemaPath(id, kind), { f }), 'html', mediaTypes.schema)
+  const links = selfLinks((f) => addressOf(root, schemaPath(id, kind), { f }), 'html', mediaTypes.schema)
   const page = { root, title: schemaKinds[kind].title, above: collectionAbove(id, dataset.name) }
   return htmlAnswer(page, definitions(rows), links)
 }

@@ -4,12 +4,12 @@ import type { Answer } from '../../../api/http/operation.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { htmlHeaders } from './html-page.ts'
 
-const own = (name: string): string => new URL(`page/${name}`, import.meta.url).href
+const urlOf = (name: string): string => new URL(`page/${name}`, import.meta.url).href
 const library = (name: string): string => import.meta.resolve(`maplibre-gl/dist/${name}`)
 
 const files = new Map<string, readonly [type: string, url: string]>([
-  ['page.css', ['text/css', own('page.css')]],
-  ['map.js', ['text/javascript', own('map.js')]],
+  ['page.css', ['text/css', urlOf('page.css')]],
+  ['map.js', ['text/javascript', urlOf('map.js')]],
   ['maplibre-gl.css', ['text/css', library('maplibre-gl.css')]],
   ['maplibre-gl.mjs', ['text/javascript', library('maplibre-gl.mjs')]],
   ['maplibre-gl-worker.mjs', ['text/javascript', library('maplibre-gl-worker.mjs')]],

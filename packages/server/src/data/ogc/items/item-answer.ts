@@ -19,7 +19,7 @@ import { varyingHeaders } from '../answers.ts'
 import { collectionPath } from '../collections/collection-document.ts'
 import { keyOf } from '../collections/collections.ts'
 import { featurePage } from '../html/html-items.ts'
-import { addressOf, type Link, mediaTypes, ownLinks } from '../links.ts'
+import { addressOf, type Link, mediaTypes, selfLinks } from '../links.ts'
 import type { Form } from '../negotiate.ts'
 import { type CollectionContext, rootFor } from '../ogc-services.ts'
 import { type FeatureDocument, featureWriter } from './feature-format.ts'
@@ -115,7 +115,7 @@ function linksOf(context: CollectionContext, { id, featureId, form }: ItemReques
   const path = `${collectionPath(id)}/items/${encodeURIComponent(featureId)}`
   const parameters = requestParameters(context.request.raw.url ?? '')
   return [
-    ...ownLinks((f) => addressOf(root, path, { ...parameters, f }), form, mediaTypes.geojson),
+    ...selfLinks((f) => addressOf(root, path, { ...parameters, f }), form, mediaTypes.geojson),
     collectionLink(root, id),
   ]
 }

@@ -2,7 +2,7 @@
 import { keyParameter } from '../../../api/access/credentials.ts'
 import { queryOf } from '../../../api/http/input/query-string.ts'
 import { collectionPath } from '../collections/collection-document.ts'
-import { addressOf, type Link, mediaTypes, ownLinks, type Root } from '../links.ts'
+import { addressOf, type Link, mediaTypes, type Root, selfLinks } from '../links.ts'
 import type { Form } from '../negotiate.ts'
 import { type CollectionContext, rootFor } from '../ogc-services.ts'
 
@@ -22,7 +22,7 @@ export function itemsLinks(context: CollectionContext, id: string, form: Form): 
   return {
     root,
     all: (next) => [
-      ...ownLinks((f) => address({ f }), form, mediaTypes.geojson),
+      ...selfLinks((f) => address({ f }), form, mediaTypes.geojson),
       ...(next ? [nextLink(address({ cursor: undefined, offset: undefined, f: form, ...next }), form)] : []),
       collectionLink(root, id),
     ],

@@ -11,7 +11,7 @@ import { jsonAnswer, linkedDocument } from '../answers.ts'
 import { collectionAccess, findCollection, reachDataset } from '../collections/collections.ts'
 import { documentPage } from '../html/html-pages.ts'
 import { itemsSchema } from '../items/items-query.ts'
-import { addressOf, mediaTypes, ownLinks, type Root } from '../links.ts'
+import { addressOf, mediaTypes, type Root, selfLinks } from '../links.ts'
 import { formQuery } from '../negotiate.ts'
 import {
   type CollectionContext,
@@ -47,7 +47,7 @@ function answer(
   return form === 'html' ? documentPage(rootFor(context), title, body) : jsonAnswer(body)
 }
 
-type Linked = ReturnType<typeof ownLinks>[number]
+type Linked = ReturnType<typeof selfLinks>[number]
 
 export const tileOperations: readonly Operation<OgcServices>[] = [
   operation({
@@ -62,7 +62,7 @@ export const tileOperations: readonly Operation<OgcServices>[] = [
       const root = rootFor(context)
       const form = formFor(context, query.f)
       return answer(context, 'Tile matrix sets', form, {
-        links: ownLinks((f) => addressOf(root, '/tileMatrixSets', { f }), form),
+        links: selfLinks((f) => addressOf(root, '/tileMatrixSets', { f }), form),
         tileMatrixSets: [
           {
             id: tileMatrixSetId,
@@ -154,7 +154,7 @@ export const tileOperations: readonly Operation<OgcServices>[] = [
 ]
 
 const matrixSetLinks = (root: Root, form: 'json' | 'html') =>
-  ownLinks((f) => addressOf(root, `/tileMatrixSets/${tileMatrixSetId}`, { f }), form)
+  selfLinks((f) => addressOf(root, `/tileMatrixSets/${tileMatrixSetId}`, { f }), form)
 
 function checkMatrixSet(id: string): void {
   if (id !== tileMatrixSetId) throw new ApiError('not_found', `The only tile matrix set is ${tileMatrixSetId}.`)

@@ -7,7 +7,7 @@ import { collectionPath } from '../collections/collection-document.ts'
 import { type Collection, geometryOf } from '../collections/collections.ts'
 import { crs84, epsg } from '../collections/crs.ts'
 import { propertySchema } from '../collections/property-schemas.ts'
-import { addressOf, type Link, mediaTypes, ogcRelation, ownLinks, type Root } from '../links.ts'
+import { addressOf, type Link, mediaTypes, ogcRelation, type Root, selfLinks } from '../links.ts'
 import type { Form } from '../negotiate.ts'
 import { tileLimits, tileMatrixSetId, tileMatrixSetUri } from './tile-matrix-set.ts'
 
@@ -41,7 +41,7 @@ const summary = ({ dataset }: Collection) => ({
 })
 
 export const tilesetsDocument = (root: Root, collection: Collection, form: Form) => ({
-  links: ownLinks((f) => addressOf(root, tilesPath(collection.id), { f }), form),
+  links: selfLinks((f) => addressOf(root, tilesPath(collection.id), { f }), form),
   tilesets: [{ ...summary(collection), links: [tilesetLink(root, collection.id, 'self')] }],
 })
 
@@ -84,7 +84,7 @@ function dimensionOf({ dataset }: Collection): { geometryDimension?: number } {
 }
 
 const tilesetLinks = (root: Root, id: string, form: Form): Link[] => [
-  ...ownLinks((f) => addressOf(root, tilesetPath(id), { f }), form),
+  ...selfLinks((f) => addressOf(root, tilesetPath(id), { f }), form),
   {
     href: tileTemplate(root, id, '{tileMatrix}/{tileRow}/{tileCol}'),
     rel: 'item',

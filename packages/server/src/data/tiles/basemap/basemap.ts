@@ -20,7 +20,7 @@ export type Basemap = {
   /** Of an application, which may have its own, or of the installation. At once while the archives are known. */
   get(applicationId?: string): ShownBasemap | Promise<ShownBasemap>
   /** Whether an application chose streets for itself. */
-  isOwn(applicationId: string): Promise<boolean>
+  hasStreets(applicationId: string): Promise<boolean>
 }
 
 export type BasemapOptions = {
@@ -44,7 +44,7 @@ export function createBasemap({ archives, address, addressOf, generation, onErro
   const addresses = createLoadingCache<string | undefined>({ generation })
   const known = new LRUCache<string, Streets<LoadedTileSource>>({ max: maxStreets })
 
-  const ownAddress = (applicationId: string) => addresses.get(applicationId, () => addressOf(applicationId))
+  const streetsAddress = (applicationId: string) => addresses.get(applicationId, () => addressOf(applicationId))
   const world = () => worlds.fresh(worldUri) ?? worlds.get(worldUri, () => loadWorld(archives))
 
   function streetsOf(applicationId: string, at: string): Streets<LoadedTileSource> {
@@ -57,14 +57,16 @@ export function createBasemap({ archives, address, addressOf, generation, onErro
   }
 
   async function shown(applicationId: string | undefined): Promise<ShownBasemap> {
-    const own = applicationId && (await ownAddress(applicationId))
-    const chosen = own ? streetsOf(applicationId, own) : address && streetsOf(builtInApplication, address)
+    const tenantAddress = applicationId && (await streetsAddress(applicationId))
+    const chosen = tenantAddress
+      ? streetsOf(applicationId, tenantAddress)
+      : address && streetsOf(builtInApplication, address)
     const [base, tiles] = await Promise.all([world(), chosen ? chosen.get() : undefined])
     return chosen && tiles ? { world: base, streets: { ...chosen, tiles } } : { world: base }
   }
 
   return {
-    isOwn: async (applicationId) => Boolean(await ownAddress(applicationId)),
+    hasStreets: async (applicationId) => Boolean(await streetsAddress(applicationId)),
     get(applicationId) {
       const ready = applicationId === undefined && address === undefined && world()
       return ready && !(ready instanceof Promise) ? { world: ready } : shown(applicationId)

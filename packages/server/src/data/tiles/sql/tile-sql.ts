@@ -49,7 +49,7 @@ export type TileQuery = {
   /** The number of rows that a row stands for, if not one. */
   readonly weight?: Sql
   /** Rows are neither transformed nor clipped. */
-  readonly own?: ProjectionFallback
+  readonly fallback?: ProjectionFallback
   /** The margin around the tile, in tiles; the drawn margin by default. */
   readonly margin?: number
 }
@@ -75,8 +75,8 @@ export function totalSql(query: TileQuery, most?: number): Sql {
 }
 
 /** Conditions for the rows that match the filter and may be visible in the tile. */
-export function conditionsOf({ tile, geometry, where, isWrapped, own, margin = tileMargin }: TileQuery): Sql {
-  const conditions = own ? inOwnBox(own, geometry) : inTile(tile, geometry, isWrapped, margin)
+export function conditionsOf({ tile, geometry, where, isWrapped, fallback, margin = tileMargin }: TileQuery): Sql {
+  const conditions = fallback ? inFallbackBox(fallback, geometry) : inTile(tile, geometry, isWrapped, margin)
   if (where.kind !== 'and' || where.filters.length > 0) conditions.push(filterSql(where, column))
   return and(conditions)
 }
@@ -90,8 +90,8 @@ const asGeometry = (geometry: Attribute): Sql =>
   geometry.geography ? sql`${stored(geometry)}::geometry` : stored(geometry)
 
 /** The geometry as it is sent. */
-export function geometrySql({ tile, geometry, isPoint, isWrapped, own }: TileQuery): Sql {
-  if (own)
+export function geometrySql({ tile, geometry, isPoint, isWrapped, fallback }: TileQuery): Sql {
+  if (fallback)
     return sql`CASE WHEN ${isInDomain(geometry, located(geometry))} THEN ${straightSql(geometry, stored(geometry))} END`
   const srid = geometry.srid || 4326
   const isReadable = geometry.geography || (!geometry.mixed && (srid === 4326 || mercatorCodes.has(srid)))
@@ -137,7 +137,7 @@ function inTile(tile: Tile, geometry: Attribute, isWrapped: boolean, margin: num
   return [anyCopySql(geometry, area, (copy) => sql`${value} && ${copy}`)]
 }
 
-function inOwnBox({ box }: ProjectionFallback, geometry: Attribute): Sql[] {
+function inFallbackBox({ box }: ProjectionFallback, geometry: Attribute): Sql[] {
   if (box === 'nowhere') return [raw('FALSE')]
   return box === 'anywhere' ? [] : [overlaps(stored(geometry), [box], geometry.unlocated ? 0 : (geometry.srid ?? 0))]
 }

@@ -71,7 +71,7 @@ function run(strategy: TileStrategy, work: SqlWork): Promise<StrategyResult> {
   if (strategy.from !== 'table') throw new Error('The rows are in a database')
   const { clusterWidth, projection } = strategy
   if (clusterWidth !== undefined) return summedTile(query, clusterWidth, work)
-  return rowTile(projection ? { ...query, own: projection } : query, work)
+  return rowTile(projection ? { ...query, fallback: projection } : query, work)
 }
 
 /** There are more rows than the tile shows. */
@@ -81,7 +81,7 @@ export const isCut = (made: MadeTile, shown: number): boolean => made.shown + ma
 async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult> {
   const { inSql, make, shown, isLimited, isSure, signal } = work
   const { columns } = query
-  const projection = query.own ?? coordinatesOf(query.geometry)
+  const projection = query.fallback ?? coordinatesOf(query.geometry)
   const first = tileSql(query)
   const made = await make(await sqlRows(inSql, first, columns, signal), columns, projection)
   if (!isCut(made, shown)) {

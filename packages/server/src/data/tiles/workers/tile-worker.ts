@@ -17,7 +17,7 @@ const { data: maxConnections } = workerData as ThreadData<number>
 const pools = createRawPools(maxConnections)
 
 /** Transfers buffers that hold nothing else; others are copied. */
-const ownMemory = ({ bytes, compressed }: MadeTile): ArrayBuffer[] =>
+const transferable = ({ bytes, compressed }: MadeTile): ArrayBuffer[] =>
   [bytes, compressed].flatMap((part) =>
     part?.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength ? [part.buffer] : [],
   )
@@ -33,6 +33,6 @@ serveRequests<TileJob | CollectJob | WriteJob>(async (job, { signal, atWork, tra
     compress: compressNow,
     atWork,
   })
-  transfer.push(...ownMemory(tile))
+  transfer.push(...transferable(tile))
   return tile
 })

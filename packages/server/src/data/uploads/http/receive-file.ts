@@ -6,7 +6,7 @@ import { type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import { ApiError, invalid } from '../../../kernel/errors.ts'
-import { free, hasOwnMemory } from '../reader-process/memory.ts'
+import { free, ownsBuffer } from '../reader-process/memory.ts'
 
 export type ReceivedForm = {
   readonly fields: Readonly<Record<string, string>>
@@ -158,7 +158,7 @@ function feed(
   request.on('data', (chunk: Buffer) => {
     received += chunk.length
     onBytes?.(chunk.length)
-    if (hasOwnMemory(chunk)) own.add(chunk.buffer)
+    if (ownsBuffer(chunk)) own.add(chunk.buffer)
   })
   const stop = (): void => {
     clearTimeout(deadline)

@@ -93,8 +93,8 @@ type PlannedFields = Pick<TablePlan, 'columns' | 'encoded' | 'keyCandidate'>
 
 /** The columns of the fields. One that may be the key is named when that is known. */
 function planFields(layer: ScannedLayer): PlannedFields {
-  const isOwn = isEmpty(layer) ? isOwnColumn : () => false
-  const fields = layer.fields.map((field, index) => ({ field, index })).filter(({ field }) => !isOwn(field))
+  const isStandard = isEmpty(layer) ? isStandardColumn : () => false
+  const fields = layer.fields.map((field, index) => ({ field, index })).filter(({ field }) => !isStandard(field))
   const key = fields.find(({ field }) => isLikeKey(field))
   const others = fields.filter((one) => one !== key)
   const names = columnNames(others.map(({ field }) => field.name))
@@ -114,7 +114,7 @@ function planFields(layer: ScannedLayer): PlannedFields {
 const isEmpty = ({ featureCount, isPart }: ScannedLayer): boolean => featureCount === 0 && isPart !== true
 
 /** A heading alone says no types; these are the columns that every table has. */
-const isOwnColumn = ({ name, type }: ScannedField): boolean =>
+const isStandardColumn = ({ name, type }: ScannedField): boolean =>
   type === 'text' && (name === keyColumn || name === geometryColumn)
 
 const hasGeometry = (layer: ScannedLayer): boolean =>

@@ -20,4 +20,4 @@ export function enlarged(bytes: Buffer, size: number): Buffer {
 }
 
 /** Whether the bytes own their whole buffer; otherwise others may use the rest of it. */
-export const hasOwnMemory = ({ buffer, byteLength }: Uint8Array): boolean => buffer.byteLength === byteLength
+export const ownsBuffer = ({ buffer, byteLength }: Uint8Array): boolean => buffer.byteLength === byteLength

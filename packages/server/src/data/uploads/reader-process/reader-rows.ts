@@ -1,7 +1,7 @@
 // The row pipe of a reader process.
 import type { Readable } from 'node:stream'
 import type { TupleBytes } from '../../../kernel/db/db.ts'
-import { free, hasOwnMemory } from './memory.ts'
+import { free, ownsBuffer } from './memory.ts'
 import type { StallWatchdog } from './stall-watchdog.ts'
 
 /** The rows of one layer, until the end mark; fails if `done` does. */
@@ -39,7 +39,7 @@ export function createRowPipe(stream: Readable, watchdog: StallWatchdog): RowPip
 
   async function read(most: number, { failed, done }: End): Promise<Buffer> {
     if (rest.length === 0) {
-      if (hasOwnMemory(piece)) free(piece.buffer)
+      if (ownsBuffer(piece)) free(piece.buffer)
       const { value, done: isOver } = await watchdog.await(Promise.race([pieces.next(), failed]))
       // The pipe closes a moment before the reason is known.
       if (isOver) throw await done.then(() => new Error('The reader answered before it had sent all rows.'))

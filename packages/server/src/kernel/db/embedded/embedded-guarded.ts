@@ -4,7 +4,7 @@ import { type GuardedOptions, type GuardedRows, graceMs, guardedBatchSize, whenA
 import type { SessionQueue } from '../session-queue.ts'
 import type { Sql } from '../sql.ts'
 import { databaseError, encodeStatement, type ResultCell } from '../values.ts'
-import { type EmbeddedLimits, hasOwnTimeout, limitError, type StopReason } from './embedded-limits.ts'
+import { type EmbeddedLimits, hasShorterTimeout, limitError, type StopReason } from './embedded-limits.ts'
 import type { GuardedOutcome, GuardedQuery } from './embedded-protocol.ts'
 import { watchQuery } from './embedded-query-watch.ts'
 import type { Sessions } from './embedded-sessions.ts'
@@ -98,7 +98,7 @@ function commandOf(
     schema,
     cpuMs: limits.cpuMs,
     // With the same grace as on PostgreSQL: the first use of PostGIS in a session alone takes 200 ms.
-    elapsedMs: hasOwnTimeout(timeoutMs, limits) ? timeoutMs + graceMs : limits.elapsedMs,
+    elapsedMs: hasShorterTimeout(timeoutMs, limits) ? timeoutMs + graceMs : limits.elapsedMs,
     memoryBytes: limits.memoryBytes,
     temporaryBytes: limits.temporaryBytes,
     answerBytes: Math.max(0, limits.answerBytes - heldBytes),

@@ -58,11 +58,11 @@ export function limitError(
 }
 
 /** Whether the query asked for less time than it may have. */
-export const hasOwnTimeout = (timeoutMs: number, { cpuMs }: EmbeddedLimits): boolean => timeoutMs < cpuMs
+export const hasShorterTimeout = (timeoutMs: number, { cpuMs }: EmbeddedLimits): boolean => timeoutMs < cpuMs
 
 function timeDetail(timeoutMs: number, limits: EmbeddedLimits): string {
   const { cpuMs, elapsedMs } = limits
-  if (hasOwnTimeout(timeoutMs, limits)) {
+  if (hasShorterTimeout(timeoutMs, limits)) {
     return `The query took longer than its timeout of ${timeoutMs} ms and was stopped. Ask for less, or give a longer timeout (at most ${cpuMs} on the embedded database).`
   }
   return `The query took longer than ${cpuMs / 1000} s of CPU time, or ${elapsedMs / 1000} s in all, the limits of the embedded database, and was stopped. Ask for less, ${orPostgres}.`

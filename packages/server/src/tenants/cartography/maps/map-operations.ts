@@ -15,7 +15,7 @@ export const createStyleCache = (styles: Store): RecordCache<CachedStyle> =>
 
 export type MapServices = {
   readonly styleCache: RecordCache<CachedStyle>
-  readonly tiles: { readonly basemap: { isOwn(applicationId: string): Promise<boolean> } }
+  readonly tiles: { readonly basemap: { hasStreets(applicationId: string): Promise<boolean> } }
   baseUrl(request: FastifyRequest): string
 }
 const operation = operationUsing<MapServices>()
@@ -33,7 +33,7 @@ export const mapOperations: readonly Operation<MapServices>[] = [
     async handle({ request, scope, tree, services: { styleCache, tiles, baseUrl } }, { params: { id } }) {
       const key = tree['api-key']
       const { style, applicationId } = await styleCache.get(scope, id)
-      const basemapOf = (await tiles.basemap.isOwn(applicationId)) ? applicationId : undefined
+      const basemapOf = (await tiles.basemap.hasStreets(applicationId)) ? applicationId : undefined
       const links = { base: baseUrl(request), key: typeof key === 'string' ? key : undefined, basemapOf }
       return { body: absoluteStyle(style, links) }
     },

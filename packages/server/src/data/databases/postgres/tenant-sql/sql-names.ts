@@ -20,7 +20,8 @@ const reachingOut =
   /^(_?postgis_|_?st_|pg_|pgis_|lo_|dblink|http|aws_|file_|postgres_fdw|find_srid|populate_geometry|addauth|checkauth|lockrow|unlockrows|.*(topolog|topogeo|longtransaction|gdal|outdb|raster|geometrycolumn|geometrytable|geometrysrid)|(query|table|schema|database|cursor)_to_|crosstab|connectby|xpath_table)/
 
 /** Whether somebody's own function may be called in an external database, where they write its schema. */
-export const isOwnFunction = (name: string): boolean => isKnownFunction(name) || !reachingOut.test(name.toLowerCase())
+export const isExternalFunction = (name: string): boolean =>
+  isKnownFunction(name) || !reachingOut.test(name.toLowerCase())
 
 export const isKnownType = (name: string): boolean => sqlTypes.has(name)
 

@@ -4,9 +4,9 @@ import { splitMarkers } from '../../../../query/execution/sql-markers.ts'
 import {
   isCallingField,
   isClosedSchema,
+  isExternalFunction,
   isKnownFunction,
   isKnownType,
-  isOwnFunction,
   knownFunctions,
   knownTypes,
 } from './sql-names.ts'
@@ -161,7 +161,7 @@ function checkFunction(names: string[], context: SqlContext): void {
   if (schema === undefined || schema === 'pg_catalog' || schema === 'public') {
     if (isKnownFunction(name)) return
   } else checkQualifier([schema], context)
-  if (!context.isShared && schema !== undefined && schema !== 'pg_catalog' && isOwnFunction(name)) return
+  if (!context.isShared && schema !== undefined && schema !== 'pg_catalog' && isExternalFunction(name)) return
   throw refused(
     `The function ${shown(name)} is not available.${didYouMean(name, knownFunctions())} Queries may call SQL's functions of values and PostGIS's of geometries${
       context.isShared ? '' : ', and functions of this database that are written with their schema'

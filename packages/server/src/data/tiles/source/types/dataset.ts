@@ -15,10 +15,10 @@ import { digestVersion } from '../tile-version.ts'
 export const datasetType: TileSourceType = {
   checkReach,
   async resolve(context, applicationId, source) {
-    layerOf(await ownDataset(context, applicationId, source))
+    layerOf(await datasetOf(context, applicationId, source))
   },
   detect: async (context, applicationId, source, signal) =>
-    detectDataset(context.data, await ownDataset(context, applicationId, source), signal),
+    detectDataset(context.data, await datasetOf(context, applicationId, source), signal),
   async load({ data }, source, revision) {
     const dataset = await data.find(source.applicationId, source.source)
     if (!dataset) throw lostDataset()
@@ -42,7 +42,7 @@ export const datasetType: TileSourceType = {
   },
 }
 
-async function ownDataset({ data }: TileSourceContext, applicationId: string, id: string): Promise<Dataset> {
+async function datasetOf({ data }: TileSourceContext, applicationId: string, id: string): Promise<Dataset> {
   const dataset = await data.find(applicationId, id)
   if (!dataset) throw absentDataset()
   return dataset

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { maxFeatureBytes, ReadFault } from '../reader.ts'
-import { ownExpression } from '../sqlite/sqlite-file.ts'
+import { tableExpression } from '../sqlite/sqlite-file.ts'
 import type { PackageTable } from './tables.ts'
 
 /** Rows are read so many at a time, fewer where they are large: rows that are gone soon cost next to nothing. */
@@ -61,8 +61,8 @@ export function openRows(database: DatabaseSync, table: PackageTable): PackageRo
 /** The geometries of points are read as digits, because a blob costs several times as much as a short text. */
 function selectOf({ name, number, geometry = 'NULL', isOfPoints, columns, aliases }: PackageTable): string {
   const values = ['number', isOfPoints ? `hex(${geometry})` : geometry, ...columns.map(({ alias }) => alias)]
-  return `WITH ${ownExpression} (number, ${aliases.join(', ')}) AS (SELECT ${number}, * FROM ${quoted(name)})
-    SELECT ${values.join(', ')} FROM ${ownExpression} WHERE number >= ? ORDER BY number LIMIT ?`
+  return `WITH ${tableExpression} (number, ${aliases.join(', ')}) AS (SELECT ${number}, * FROM ${quoted(name)})
+    SELECT ${values.join(', ')} FROM ${tableExpression} WHERE number >= ? ORDER BY number LIMIT ?`
 }
 
 /**
@@ -70,8 +70,8 @@ function selectOf({ name, number, geometry = 'NULL', isOfPoints, columns, aliase
  * same page again and again.
  */
 function demandAll(database: DatabaseSync, name: string, count: number): void {
-  const rows = `WITH ${ownExpression} AS (SELECT 1 FROM ${name} NOT INDEXED LIMIT ?)`
-  const { all } = database.prepare(`${rows} SELECT count(*) AS "all" FROM ${ownExpression}`).get(count + 1) ?? {}
+  const rows = `WITH ${tableExpression} AS (SELECT 1 FROM ${name} NOT INDEXED LIMIT ?)`
+  const { all } = database.prepare(`${rows} SELECT count(*) AS "all" FROM ${tableExpression}`).get(count + 1) ?? {}
   if (all !== count) throw new ReadFault('invalid_file', 'The GeoPackage is damaged: rows cannot be found.')
 }
 

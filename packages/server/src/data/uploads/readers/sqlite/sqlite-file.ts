@@ -15,12 +15,12 @@ export type SqliteFile = {
 }
 
 /** The name of the one common table expression that our statements may have. */
-export const ownExpression = 'graticule_source'
+export const tableExpression = 'graticule_source'
 
 const maxEntries = 20_000
 /** Larger values never come into memory. */
 const limits = { length: maxFeatureBytes, sqlLength: 1_000_000, attach: 0, vdbeOp: 100_000, triggerDepth: 1 }
-const ownFunctions: ReadonlySet<unknown> = new Set(['hex', 'max', 'count', 'lower', 'upper', 'substr'])
+const allowedFunctions: ReadonlySet<unknown> = new Set(['hex', 'max', 'count', 'lower', 'upper', 'substr'])
 
 export function openSqliteFile(file: string): SqliteFile {
   const url = pathToFileURL(file)
@@ -30,9 +30,9 @@ export function openSqliteFile(file: string): SqliteFile {
   try {
     database.exec('PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cell_size_check = ON')
     database.exec('PRAGMA cache_size = -16000')
-    const readable = new Set(['sqlite_master', 'pragma_table_xinfo', ownExpression])
+    const readable = new Set(['sqlite_master', 'pragma_table_xinfo', tableExpression])
     database.setAuthorizer((action, first, second, _database, within) => {
-      const isTrusted = within === null || within === ownExpression
+      const isTrusted = within === null || within === tableExpression
       return isTrusted && isAllowed(readable, action, first, second) ? constants.SQLITE_OK : constants.SQLITE_DENY
     })
     const entries = entriesOf(database)
@@ -52,7 +52,7 @@ function isAllowed(
 ): boolean {
   if (action === constants.SQLITE_SELECT) return true
   if (action === constants.SQLITE_READ) return readable.has(String(first).toLowerCase())
-  if (action === constants.SQLITE_FUNCTION) return ownFunctions.has(second)
+  if (action === constants.SQLITE_FUNCTION) return allowedFunctions.has(second)
   return action === constants.SQLITE_PRAGMA && first === 'table_xinfo'
 }
 
