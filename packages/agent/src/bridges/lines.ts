@@ -1,5 +1,5 @@
 import { ProviderError } from '../errors.ts'
-import { nextTurn, piecesOfText, turnTimer } from './turns.ts'
+import { nextTurn, piecesOfText, turnTimer } from './event-loop.ts'
 
 const maxLineLength = 4 * 1024 * 1024
 

@@ -3,7 +3,7 @@ import type { Handler, Invocation } from '../invocation.ts'
 import type { FinishReason } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { lines } from './lines.ts'
-import { piecesOf, type Step, type Turn, type WrittenCall } from './steps.ts'
+import { piecesOf, type Step, type Turn, type WrittenCall } from './model-turn.ts'
 import { answerWithTools, functionsOf, type Offer, type ToolOptions, type ToolUse } from './tool-loop.ts'
 import { below, type Fetch, parseJson, providerAnswered } from './upstream.ts'
 

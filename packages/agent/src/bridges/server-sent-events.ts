@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import { ProviderError } from '../errors.ts'
-import { nextTurn, piecesOfText, turnTimer } from './turns.ts'
+import { nextTurn, piecesOfText, turnTimer } from './event-loop.ts'
 
 export type ServerSentEvent = { event: string; data: string }
 

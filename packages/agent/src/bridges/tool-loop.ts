@@ -2,7 +2,7 @@
 import { ProviderError } from '../errors.ts'
 import type { Invocation } from '../invocation.ts'
 import type { Usage } from '../protocol.ts'
-import { follow, type Step, sum, type ToolCall, type Turn } from './steps.ts'
+import { follow, type Step, sum, type ToolCall, type Turn } from './model-turn.ts'
 import { failed, openToolbox, type Toolbox, type ToolResult, type ToolSpec } from './toolbox.ts'
 import { type Fetch, post, textOf, type UpstreamRequest } from './upstream.ts'
 

@@ -37,7 +37,7 @@ export function readPlan(plan: unknown, attributes: readonly Pick<DatasetAttribu
   const root = Array.isArray(plan) ? (plan[0] as { Plan?: RawNode } | undefined)?.Plan : undefined
   if (!root) return { steps: [], totalCost: undefined, note: noteOf(plan) }
   const nodes = flatten(root)
-  const dearest = Math.max(...nodes.map(({ node }) => ownCost(node)), 0)
+  const dearest = Math.max(...nodes.map(({ node }) => selfCost(node)), 0)
   const steps = nodes.map(({ node, key, depth }): PlanStep => {
     const cost = numberOf(node['Total Cost'])
     return {
@@ -47,7 +47,7 @@ export function readPlan(plan: unknown, attributes: readonly Pick<DatasetAttribu
       details: detailsOf(node),
       rows: numberOf(node['Plan Rows']),
       cost,
-      share: dearest > 0 ? ownCost(node) / dearest : 0,
+      share: dearest > 0 ? selfCost(node) / dearest : 0,
       hint: hintOf(node, attributes),
     }
   })
@@ -67,7 +67,7 @@ function flatten(node: RawNode, key = '0', depth = 0): { node: RawNode; key: str
 }
 
 /** Never negative: a LIMIT costs less than the node below it, which it stops early. */
-function ownCost(node: RawNode): number {
+function selfCost(node: RawNode): number {
   const below = (node.Plans ?? []).reduce((sum, child) => sum + (numberOf(child['Total Cost']) ?? 0), 0)
   return Math.max(0, (numberOf(node['Total Cost']) ?? 0) - below)
 }

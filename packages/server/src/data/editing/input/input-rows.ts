@@ -47,14 +47,14 @@ function bytesOf(body: unknown, otherwise = 'is required, as JSON'): Buffer {
 const many = (read: () => Iterable<InputRow> | AsyncIterable<InputRow>): RowsBody => ({
   isOne: false,
   isFeature: false,
-  rows: () => inTurns(read()),
+  rows: () => yielding(read()),
 })
 
 async function* once(row: InputRow): AsyncGenerator<InputRow> {
   yield row
 }
 
-async function* inTurns(rows: Iterable<InputRow> | AsyncIterable<InputRow>): AsyncGenerator<InputRow> {
+async function* yielding(rows: Iterable<InputRow> | AsyncIterable<InputRow>): AsyncGenerator<InputRow> {
   let since = performance.now()
   for await (const row of rows) {
     yield row

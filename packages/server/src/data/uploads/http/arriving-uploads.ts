@@ -7,7 +7,7 @@ import { sql } from '../../../kernel/db/sql.ts'
 import { demandRate, hourSeconds } from '../../../kernel/db/window-counters.ts'
 import type { ApiError } from '../../../kernel/errors.ts'
 import { type ApplicationLimits, overLimit } from '../../../kernel/limits/limits.ts'
-import { takeTurns } from '../record/upload-state.ts'
+import { lockUploads } from '../record/upload-state.ts'
 import { arrivalSeconds, type MeasuredQuota, type StorageQuota } from './storage-quota.ts'
 
 export type ArrivalLimits = {
@@ -39,7 +39,7 @@ const renewMs = (arrivalSeconds * 1000) / 4
 /** Counts files from their first byte, on every replica; otherwise any number could arrive at once. */
 export function createArrivals(db: Db, { maxWaiting, perHour, maxArriving, storage }: ArrivalLimits) {
   const arriving = createAdmission({ total: maxArriving })
-  const inTurn = createTurns()
+  const inTurn = createArrivalQueue()
 
   async function admit(
     tx: Queryable,
@@ -49,12 +49,12 @@ export function createArrivals(db: Db, { maxWaiting, perHour, maxArriving, stora
     quota: MeasuredQuota,
   ): Promise<number> {
     await lockApplication(tx, applicationId)
-    await takeTurns(tx, applicationId)
+    await lockUploads(tx, applicationId)
     await tx.query(sql`
       DELETE FROM svc.arriving_uploads WHERE id IN (
         SELECT id FROM svc.arriving_uploads
         WHERE heard_at < clock_timestamp() - ${arrivalSeconds} * interval '1 second' FOR UPDATE SKIP LOCKED)`)
-    await demandTurn(tx, applicationId, { maxWaiting, perHour })
+    await demandRoom(tx, applicationId, { maxWaiting, perHour })
     const room = await quota.left(tx, id)
     if (declared > room || room <= 0) throw quotaExceeded(quota.bytes)
     await tx.query(sql`
@@ -103,7 +103,7 @@ export function createArrivals(db: Db, { maxWaiting, perHour, maxArriving, stora
         const quota = await storage.measure(db, applicationId)
         return async (tx, size) => {
           await lockApplication(tx, applicationId)
-          await takeTurns(tx, applicationId)
+          await lockUploads(tx, applicationId)
           if (size > (await quota.left(tx, id))) throw quotaExceeded(quota.bytes)
           await tx.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`)
           isSettled = true
@@ -116,10 +116,10 @@ export function createArrivals(db: Db, { maxWaiting, perHour, maxArriving, stora
 }
 
 /** One by one for each application: those who wait for its lock in the database would each hold a connection. */
-function createTurns() {
-  const turns = createAdmission({ perOwner: 1 })
+function createArrivalQueue() {
+  const queue = createAdmission({ perOwner: 1 })
   return async <T>(applicationId: string, work: () => Promise<T>): Promise<T> => {
-    const release = await turns.admit(applicationId)
+    const release = await queue.admit(applicationId)
     return work().finally(release)
   }
 }
@@ -127,7 +127,7 @@ function createTurns() {
 export type Arrive = ReturnType<typeof createArrivals>
 
 /** Refuses one more than the unfinished uploads that the application may have, and than it may send within an hour. */
-async function demandTurn(
+async function demandRoom(
   tx: Queryable,
   applicationId: string,
   usual: Pick<ArrivalLimits, 'maxWaiting' | 'perHour'>,

@@ -72,7 +72,7 @@ const updateHeld = (lease: Lease, assignments: Sql): Sql =>
   sql`UPDATE ${rowsOf(uploadTable)} SET ${assignments}, ${touched} WHERE ${isHeldBy(uploadTable, lease)}`
 
 /** An advisory lock: transactions that count an application's uploads run one at a time, so that limits hold. */
-export async function takeTurns(tx: Queryable, applicationId: string): Promise<void> {
+export async function lockUploads(tx: Queryable, applicationId: string): Promise<void> {
   await tx.query(sql`SELECT pg_advisory_xact_lock(hashtextextended('svc.uploads ' || ${applicationId}::text, 0))`)
 }
 
