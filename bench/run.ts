@@ -45,9 +45,9 @@ const outcomes: Outcome[] = []
 
 if (!isOnPath('wrk')) throw new Error('wrk is needed, the load generator (Debian: apt-get install wrk).')
 const names = Object.keys(peers) as PeerName[]
-const found = hasPeers ? names.filter((name) => peers[name].isFound()) : []
+const installed = hasPeers ? names.filter((name) => peers[name].isFound()) : []
 say(`${chosen.map(({ name }) => name).join(', ')}: at most ${budgetMs / 60_000} minutes.`)
-say(`Beside ${found.join(', ') || 'nothing else'}.`)
+say(`Beside ${installed.join(', ') || 'nothing else'}.`)
 const before = await earlierResults()
 const bench = await openBench({ isQuick, hasPeers, note })
 try {
@@ -114,8 +114,8 @@ async function finish(): Promise<void> {
     isQuick,
     machine: describeMachine(),
     minutes: (performance.now() - begun) / 60_000,
-    peers: found.map((name) => peers[name].version() || name),
-    missing: hasPeers ? names.filter((name) => !found.includes(name)) : [],
+    peers: installed.map((name) => peers[name].version() || name),
+    missing: hasPeers ? names.filter((name) => !installed.includes(name)) : [],
     outcomes,
     notes,
   }

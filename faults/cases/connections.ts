@@ -15,17 +15,17 @@ const cutWithinMs = 15_000
 const dripMs = 2_000
 const opening = 200
 
-type Held = { readonly socket: Socket; readonly since: number; closedAt: number | undefined }
+type ClientConnection = { readonly socket: Socket; readonly since: number; closedAt: number | undefined }
 
 /** Connections, opened some at a time: the backlog of a socket is short. */
-async function open(url: string, count: number): Promise<Held[]> {
+async function open(url: string, count: number): Promise<ClientConnection[]> {
   const { port, hostname } = new URL(url)
-  const held: Held[] = []
+  const held: ClientConnection[] = []
   for (let done = 0; done < count; done += opening) {
     const some = Array.from({ length: Math.min(opening, count - done) }, async () => {
       const socket = connect(Number(port), hostname)
       await once(socket, 'connect')
-      const one: Held = { socket, since: performance.now(), closedAt: undefined }
+      const one: ClientConnection = { socket, since: performance.now(), closedAt: undefined }
       const end = () => {
         one.closedAt ??= performance.now()
       }
@@ -38,7 +38,7 @@ async function open(url: string, count: number): Promise<Held[]> {
 }
 
 /** Headers, a byte at a time. */
-function drip(held: readonly Held[]): NodeJS.Timeout {
+function drip(held: readonly ClientConnection[]): NodeJS.Timeout {
   const text = `GET /api/v1/healthcheck HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(1_000)}`
   let sent = 0
   return setInterval(() => {

@@ -12,10 +12,10 @@ const faultyModes: readonly ProxyMode[] = ['hang', 'busy', 'down']
 const timeoutMs = 4_000
 
 /** What clients saw. */
-type Seen = { acknowledged: string[]; refused: number; others: number }
+type UploadCounts = { acknowledged: string[]; refused: number; others: number }
 
 /** Sends files one after the other until it is over. A refusal must say why, and when to come back. */
-async function sendFiles(server: FaultServer, seen: Seen, isOver: () => boolean): Promise<void> {
+async function sendFiles(server: FaultServer, seen: UploadCounts, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const { status, body, headers, text } = await server.call('POST', '/api/v1/uploads', {
       ...uploadForm('points.csv', pointsCsv(200)),
@@ -31,7 +31,7 @@ async function sendFiles(server: FaultServer, seen: Seen, isOver: () => boolean)
 }
 
 /** What needs no file goes on. */
-async function askOthers(server: FaultServer, seen: Seen, isOver: () => boolean): Promise<void> {
+async function askOthers(server: FaultServer, seen: UploadCounts, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     for (const path of ['styles', 'datasets', 'uploads']) {
       const { status, text } = await server.call('GET', `/api/v1/${path}?limit=5`)
@@ -52,7 +52,7 @@ async function run(context: FaultContext, random: Random): Promise<Measurements>
   context.defer(() => storage.close())
   const env = { DATABASE_URL, ...storage.settings, S3_TIMEOUT_MS: String(timeoutMs), UPLOADS_PER_APPLICATION: '4' }
   const servers = [await context.server(env), await context.server(env)] as const
-  const seen: Seen = { acknowledged: [], refused: 0, others: 0 }
+  const seen: UploadCounts = { acknowledged: [], refused: 0, others: 0 }
   let hasEnded = false
   const isOver = () => hasEnded
   const clients = Promise.all(servers.flatMap((one) => [sendFiles(one, seen, isOver), askOthers(one, seen, isOver)]))

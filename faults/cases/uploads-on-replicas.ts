@@ -12,10 +12,10 @@ const rows = 20_000
 const resumedWithinMs = 30_000
 const isOver = "status IN ('completed', 'failed', 'cancelled')"
 
-type Watched = { url: string; longestMs: number }
+type ResumptionWatch = { url: string; longestMs: number }
 
 /** How long it takes until what a killed replica was working on is taken by another, or has ended. */
-async function watchResumption(watched: Watched, held: readonly string[]): Promise<void> {
+async function watchResumption(watched: ResumptionWatch, held: readonly string[]): Promise<void> {
   const killed = performance.now()
   for (const pair of held) {
     const [id, attempt] = pair.split('|')
@@ -44,7 +44,7 @@ async function killInTurn(context: FaultContext, replicas: FaultServer[], option
   return kills
 }
 
-type KillOptions = { random: Random; env: Record<string, string>; watched: Watched; isOver(): boolean }
+type KillOptions = { random: Random; env: Record<string, string>; watched: ResumptionWatch; isOver(): boolean }
 
 /** Sends so many files, each until it is acknowledged. */
 async function sendAll(replicas: readonly FaultServer[], count: number, random: Random): Promise<string[]> {

@@ -12,7 +12,7 @@ const themes = {
 } as const
 type Theme = keyof typeof themes
 type Icon = { name: string; width: number; height: number; svg: string }
-type Placed = Icon & { w: number; h: number; x: number; y: number }
+type SpriteBox = Icon & { w: number; h: number; x: number; y: number }
 
 /** Writes `light` and `dark` sheets with their indexes, at one and two pixels a point. */
 export async function buildSprites(folder: string): Promise<void> {
@@ -20,7 +20,7 @@ export async function buildSprites(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   const maki = await readMaki()
   for (const theme of Object.keys(themes) as Theme[]) {
-    const placed = place([...makiIcons(maki, theme), ...drawings(themes[theme])])
+    const placed = arrange([...makiIcons(maki, theme), ...drawings(themes[theme])])
     for (const ratio of [1, 2]) {
       const name = `${folder}/${theme}${ratio === 2 ? '@2x' : ''}`
       await writeFile(`${name}.png`, sheet(placed, ratio))
@@ -86,13 +86,13 @@ const groups: { names: RegExp; light: string; dark: string }[] = [
 const colourOf = (name: string, colours: 'light' | 'dark'): string | undefined =>
   groups.find(({ names }) => names.test(name))?.[colours]
 
-function place(icons: readonly Icon[]): { boxes: Placed[]; width: number; height: number } {
+function arrange(icons: readonly Icon[]): { boxes: SpriteBox[]; width: number; height: number } {
   const boxes = icons.map((icon) => ({ ...icon, w: icon.width + 1, h: icon.height + 1, x: 0, y: 0 }))
   const { w, h } = potpack(boxes)
   return { boxes, width: w, height: h }
 }
 
-function sheet({ boxes, width, height }: ReturnType<typeof place>, ratio: number): Buffer {
+function sheet({ boxes, width, height }: ReturnType<typeof arrange>, ratio: number): Buffer {
   const parts = boxes.map(
     ({ x, y, width: w, height: h, svg }) => `<svg x="${x}" y="${y}" width="${w}" height="${h}">${svg}</svg>`,
   )
@@ -101,7 +101,7 @@ function sheet({ boxes, width, height }: ReturnType<typeof place>, ratio: number
   return new Resvg(svg, { fitTo: { mode: 'zoom', value: ratio }, font }).render().asPng()
 }
 
-function index({ boxes }: ReturnType<typeof place>, ratio: number): object {
+function index({ boxes }: ReturnType<typeof arrange>, ratio: number): object {
   const sorted = boxes.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return Object.fromEntries(
     sorted.map(({ name, x, y, width, height }) => [

@@ -47,7 +47,7 @@ export interface Transport {
 }
 
 /** Reads a response during its exchange. */
-type Read<T> = (response: Response, exchange: Exchange) => Promise<T>
+type ReadResponse<T> = (response: Response, exchange: Exchange) => Promise<T>
 
 /** A template tag for paths: each value is escaped as one segment. */
 export const path =
@@ -63,7 +63,7 @@ function segment(value: string | number): string {
 }
 
 /** Sends a request, repeated as `retry.ts` allows, and reads the response. */
-export async function request<T>(transport: Transport, call: Call, read: Read<T>): Promise<T> {
+export async function request<T>(transport: Transport, call: Call, read: ReadResponse<T>): Promise<T> {
   const { signal } = call.params ?? {}
   const repeatability = call.repeatability ?? repeatabilityOf(call.method)
   let isRenewed = repeatability === 'never'
@@ -100,7 +100,7 @@ const hasNewToken = async ({ session, refresh }: Transport, accessToken: string 
 type Outcome<T> = { error?: ApiError; response?: Response | undefined; answer?: T }
 
 /** Returns failures of the exchange; throws those that the caller caused, such as an abort or invalid parameters. */
-async function attemptOnce<T>(transport: Transport, call: Call, read: Read<T>): Promise<Outcome<T>> {
+async function attemptOnce<T>(transport: Transport, call: Call, read: ReadResponse<T>): Promise<Outcome<T>> {
   const { address, init } = prepare(transport, call)
   const timeoutMs = call.params?.timeoutMs ?? transport.timeoutMs
   const exchange = openExchange(call.params?.signal, timeoutMs && timeoutMs + (call.waitMs ?? 0))

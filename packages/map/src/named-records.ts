@@ -2,7 +2,7 @@
 import type { MapClient } from './map-client.ts'
 
 type Kind = 'dataset' | 'style'
-type Named = { readonly id: string; readonly name: string }
+type NamedRecord = { readonly id: string; readonly name: string }
 
 /** The id of the record. Names that two records have are refused. */
 export async function idOfName(client: MapClient, kind: Kind, name: string, apiKey?: string): Promise<string> {
@@ -19,8 +19,8 @@ export async function idOfName(client: MapClient, kind: Kind, name: string, apiK
 
 async function bySlug(
   slug: string,
-  list: (filter: Record<string, unknown>) => Promise<readonly Named[]>,
-): Promise<readonly Named[]> {
+  list: (filter: Record<string, unknown>) => Promise<readonly NamedRecord[]>,
+): Promise<readonly NamedRecord[]> {
   const wanted = slugOf(slug)
   if (wanted === '') return []
   const near = await list({ name: { $iLike: `%${wanted.split('-').join('%')}%` } })

@@ -3,9 +3,9 @@ export type Setting = { readonly where: string; readonly what: string | readonly
 export type Members = ReadonlyMap<string, Setting>
 export type Env = Readonly<Record<string, string | undefined>>
 
-type Read<Value> = (setting: Setting) => Value
+type ReadSetting<Value> = (setting: Setting) => Value
 /** The parser of each member. */
-export type Shape<Value> = { readonly [Name in keyof Value]-?: Read<Exclude<Value[Name], undefined>> }
+export type Shape<Value> = { readonly [Name in keyof Value]-?: ReadSetting<Exclude<Value[Name], undefined>> }
 
 /** An invalid command line or settings file; the message says where and why. */
 export class UsageError extends Error {
@@ -13,32 +13,32 @@ export class UsageError extends Error {
 }
 
 // Messages name the place of a value, never the value, because it may be a secret.
-export const text: Read<string> = ({ where, what }) => {
+export const text: ReadSetting<string> = ({ where, what }) => {
   if (typeof what === 'string') return what
   throw new UsageError(`${where} must be text.`)
 }
 
 export const wholeNumber =
-  (least: number, most: number): Read<number> =>
+  (least: number, most: number): ReadSetting<number> =>
   ({ where, what }) => {
     const value = typeof what === 'string' && /^\d{1,9}$/.test(what) ? Number(what) : Number.NaN
     if (value >= least && value <= most) return value
     throw new UsageError(`${where} must be a whole number from ${least} to ${most}.`)
   }
 
-export const yesOrNo: Read<boolean> = ({ where, what }) => {
+export const yesOrNo: ReadSetting<boolean> = ({ where, what }) => {
   if (what === 'true' || what === 'false') return what === 'true'
   throw new UsageError(`${where} must be true or false.`)
 }
 
-export const address: Read<string> = (setting) => {
+export const address: ReadSetting<string> = (setting) => {
   const value = text(setting)
   if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value
   throw new UsageError(`${setting.where} must be an http or https address.`)
 }
 
 /** OLLAMA_HOST may lack the scheme and the port, and may be the address that Ollama listens on (0.0.0.0). */
-export const ollamaAddress: Read<string> = (setting) => {
+export const ollamaAddress: ReadSetting<string> = (setting) => {
   const host = text(setting)
   const hasScheme = /^https?:\/\//.test(host)
   const url = new URL(address({ ...setting, what: hasScheme ? host : `http://${host}` }))
@@ -47,10 +47,10 @@ export const ollamaAddress: Read<string> = (setting) => {
   return url.href
 }
 
-export const texts: Read<Record<string, string>> = (setting) =>
+export const texts: ReadSetting<Record<string, string>> = (setting) =>
   Object.fromEntries([...membersOf(setting)].map(([name, value]) => [name, text(value)]))
 
-export const headers: Read<Record<string, string>> = (setting) => {
+export const headers: ReadSetting<Record<string, string>> = (setting) => {
   for (const [name, value] of membersOf(setting)) {
     if (!isHeader(name, text(value))) throw new UsageError(`${value.where} must be a valid HTTP header.`)
   }
@@ -86,7 +86,7 @@ export function allowOnly(names: readonly string[], members: Members, owner: str
 
 /** Parses the given members. */
 export function readMembers<Value extends object>(shape: Shape<Value>, members: Members): Partial<Value> {
-  const read = Object.entries<Read<unknown>>(shape).flatMap(([name, readMember]) => {
+  const read = Object.entries<ReadSetting<unknown>>(shape).flatMap(([name, readMember]) => {
     const setting = members.get(name)
     return setting && setting.what !== '' ? [[name, readMember(setting)]] : []
   })

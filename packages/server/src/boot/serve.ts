@@ -67,7 +67,7 @@ export async function serve(
 
 type Program = typeof import('./app.ts')
 
-type Running = {
+type ServerParts = {
   config: Config
   logger: Logger
   stop: AbortSignal
@@ -80,7 +80,7 @@ type Running = {
 async function serveOn(
   platform: Platform,
   { createApp }: Program,
-  { config, logger, stop, worker, isTerminal, telemetry, endProgress }: Running,
+  { config, logger, stop, worker, isTerminal, telemetry, endProgress }: ServerParts,
 ): Promise<void> {
   const { db, secrets } = platform
   const about = { version: await readVersion() }

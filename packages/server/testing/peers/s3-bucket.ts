@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { signatureFault } from './s3-server.ts'
 
-type Stored = { readonly bytes: Buffer; readonly etag: string; readonly modifiedAt: Date }
-type Upload = { readonly key: string; readonly parts: Map<number, Stored>; readonly initiatedAt: Date }
+type BucketObject = { readonly bytes: Buffer; readonly etag: string; readonly modifiedAt: Date }
+type Upload = { readonly key: string; readonly parts: Map<number, BucketObject>; readonly initiatedAt: Date }
 type Answer = { status: number; headers?: Record<string, string>; body?: string | Buffer }
 type BucketRequest = {
   method: string
@@ -23,7 +23,7 @@ const pageKeys = 2
 export const testKey = { id: 'test-key-id', secret: 'test-secret-that-no-log-may-hold' }
 
 export async function s3Bucket({ bucket = 'graticule', region = 'us-east-1' } = {}) {
-  const objects = new Map<string, Stored>()
+  const objects = new Map<string, BucketObject>()
   const uploads = new Map<string, Upload>()
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request)
@@ -94,7 +94,7 @@ export async function s3Bucket({ bucket = 'graticule', region = 'us-east-1' } = 
     const page = left.slice(0, pageKeys)
     const isTruncated = left.length > page.length
     const contents = page.map((key) => {
-      const { bytes, modifiedAt } = objects.get(key) as Stored
+      const { bytes, modifiedAt } = objects.get(key) as BucketObject
       return `<Contents><Key>${key}</Key><Size>${bytes.length}</Size><LastModified>${modifiedAt.toISOString()}</LastModified></Contents>`
     })
     const next = isTruncated ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''
@@ -126,7 +126,7 @@ export async function s3Bucket({ bucket = 'graticule', region = 'us-east-1' } = 
 
 const digest = (algorithm: string, bytes: Buffer): string => createHash(algorithm).update(bytes).digest('hex')
 
-const storedOf = (bytes: Buffer, mark = ''): Stored => ({
+const storedOf = (bytes: Buffer, mark = ''): BucketObject => ({
   bytes,
   etag: `"${digest('md5', bytes)}${mark}"`,
   modifiedAt: new Date(),
@@ -143,7 +143,7 @@ const fault = (status: number, code: string): Answer => ({
   status,
 })
 
-function sentObject({ bytes, etag, modifiedAt }: Stored, range: string | undefined): Answer {
+function sentObject({ bytes, etag, modifiedAt }: BucketObject, range: string | undefined): Answer {
   const common = { etag, 'last-modified': modifiedAt.toUTCString() }
   const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []
   if (from === undefined)

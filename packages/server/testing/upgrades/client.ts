@@ -2,14 +2,18 @@ import { formOf } from '../uploads.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever was answered
 type Json = any
-type Sent = { readonly body?: object; readonly form?: FormData; readonly headers?: Record<string, string> }
-type Answered = { readonly status: number; readonly bytes: Uint8Array; readonly body: Json }
+type ClientRequest = { readonly body?: object; readonly form?: FormData; readonly headers?: Record<string, string> }
+type ClientAnswer = { readonly status: number; readonly bytes: Uint8Array; readonly body: Json }
 
 export type UpgradeClient = ReturnType<typeof clientOf>
 
 /** A client of a server of any release, with one key. All but `send` demand a success. */
 export function clientOf(address: string, key: string) {
-  async function send(method: string, path: string, { body, form, headers = {} }: Sent = {}): Promise<Answered> {
+  async function send(
+    method: string,
+    path: string,
+    { body, form, headers = {} }: ClientRequest = {},
+  ): Promise<ClientAnswer> {
     const type = body && { 'content-type': 'application/json' }
     const payload = body ? JSON.stringify(body) : form
     const reply = await fetch(`${address}${path}`, {
@@ -22,7 +26,7 @@ export function clientOf(address: string, key: string) {
     return { status: reply.status, bytes, body: isJson ? JSON.parse(Buffer.from(bytes).toString()) : undefined }
   }
 
-  async function call(method: string, path: string, sent: Sent = {}): Promise<Answered> {
+  async function call(method: string, path: string, sent: ClientRequest = {}): Promise<ClientAnswer> {
     const answer = await send(method, path, sent)
     if (answer.status < 300) return answer
     throw new Error(`${method} ${path}: ${answer.status} ${Buffer.from(answer.bytes).toString()}`)

@@ -63,9 +63,9 @@ export function readDraft(draft: BindingDraft): { binding: BindingInput } | { fa
   }
 }
 
-type Read<Value> = { value: Value | null } | { fault: string }
+type FieldResult<Value> = { value: Value | null } | { fault: string }
 
-function readFilter(text: string): Read<JsonObject> {
+function readFilter(text: string): FieldResult<JsonObject> {
   if (text.trim() === '') return { value: null }
   try {
     const value: unknown = JSON.parse(text)
@@ -76,7 +76,7 @@ function readFilter(text: string): Read<JsonObject> {
   }
 }
 
-function readBox(box: BindingDraft['box']): Read<[number, number, number, number]> {
+function readBox(box: BindingDraft['box']): FieldResult<[number, number, number, number]> {
   const texts = sides.map((side) => box[side].trim())
   if (texts.every((text) => text === '')) return { value: null }
   const [west = 0, south = 0, east = 0, north = 0] = texts.map((text) => (text === '' ? Number.NaN : Number(text)))

@@ -93,7 +93,7 @@ function useShownQuery(): DatasetQuery {
   return { ...(where && { where }), ...(order.length > 0 && { order }) }
 }
 
-interface Running {
+interface RunningExport {
   format: ExportFormat
   bytes: number
   abort: AbortController
@@ -105,7 +105,7 @@ const shownEveryMs = 200
 function useExport(dataset: Dataset, query: DatasetQuery) {
   const client = useClient()
   const toast = useToast()
-  const [running, setRunning] = useState<Running | null>(null)
+  const [running, setRunning] = useState<RunningExport | null>(null)
   const current = useRef<AbortController>(null)
   useEffect(() => () => current.current?.abort(), [])
   const start = async (format: ExportFormat) => {

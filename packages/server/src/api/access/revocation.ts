@@ -24,7 +24,7 @@ const everyMs = 500
 /** Requests that end sooner are not polled for. */
 const settledMs = 300
 
-type Watched = { readonly caller: Caller; readonly end: (reason: ApiError) => void; readonly since: number }
+type OpenRequest = { readonly caller: Caller; readonly end: (reason: ApiError) => void; readonly since: number }
 
 type RevocationOptions = {
   db: Db
@@ -41,12 +41,12 @@ export function createRevocation({
   watch = unwatched,
   unconfirmedMs = 60_000,
 }: RevocationOptions): Revocation {
-  const open = new Set<Watched>()
+  const open = new Set<OpenRequest>()
   let looking: Promise<void> | undefined
   let isAskedAgain = false
   let confirmedAt = performance.now()
 
-  function finish(one: Watched, reason: ApiError): void {
+  function finish(one: OpenRequest, reason: ApiError): void {
     if (open.delete(one)) one.end(reason)
   }
 

@@ -130,13 +130,13 @@ function immediateRoute<S>(operation: Operation<S>): Route<S>[] {
   return [{ operation, answerNow, finish, prefix: path.slice(0, path.indexOf('{')), pattern, names }]
 }
 
-type Begun = {
+type PendingAnswer = {
   readonly answer?: Ready | undefined | 'later'
   readonly caller?: Caller | undefined
 }
 
 /** Goes the usual way. */
-const nothing: Begun = {}
+const nothing: PendingAnswer = {}
 
 function beginAnswer<S>(
   route: Route<S>,
@@ -144,7 +144,7 @@ function beginAnswer<S>(
   url: string,
   { authority, services }: ImmediateContext<S>,
   answered: (ready: Ready | undefined) => void,
-): Begun {
+): PendingAnswer {
   const { operation, answerNow, pattern, names } = route
   const matched = pattern.exec(pathOf(url))
   if (!matched) return nothing
@@ -180,7 +180,7 @@ function finished<S>(
   { headers, parts: { caller, authority } }: NowContext<S>,
   answer: Answer | undefined,
   answered: (ready: Ready | undefined) => void,
-): Begun {
+): PendingAnswer {
   if (!answer || !isWhole(answer)) return nothing
   if (caller) authority.noteRequest?.(caller)
   const ready = finish(answer, headers['accept-encoding'])
@@ -225,7 +225,7 @@ class NowContext<S> {
 }
 
 /** The usual way asks for the same, and hears of the failure. */
-function unused(loading: Promise<unknown>): Begun {
+function unused(loading: Promise<unknown>): PendingAnswer {
   loading.catch(() => {})
   return nothing
 }

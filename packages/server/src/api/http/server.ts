@@ -133,12 +133,12 @@ export async function createServer<S>(
 
 type Line = { requestId: string; method: string; path: string | undefined; status: number }
 
-type Answered = { seconds: number; raw: IncomingMessage; caller: Caller | undefined }
+type AnswerFacts = { seconds: number; raw: IncomingMessage; caller: Caller | undefined }
 
 /** The event, the log line and the usage of an answered request. */
 const answerNoter =
   (logger: FastifyBaseLogger, countAnswer: CountAnswer | undefined) =>
-  (operation: string, line: Line, { seconds, raw, caller }: Answered): void => {
+  (operation: string, line: Line, { seconds, raw, caller }: AnswerFacts): void => {
     report('request', { operation, status: line.status, seconds, raw })
     logger.info({ ...line, ms: Math.round(seconds * 10_000) / 10 }, 'request')
     const bytes = sentBytes(raw.socket)

@@ -25,14 +25,14 @@ export function listTexts(store: Store, scope: Scope, query: ListQuery): Promise
 }
 
 type Page<T> = { page: T[]; total: number }
-type Read<T> = (resource: Resource, row: Row, secrets: Secrets, names?: readonly string[]) => T
+type ReadEntity<T> = (resource: Resource, row: Row, secrets: Secrets, names?: readonly string[]) => T
 
 async function listBy<T>(
   store: Store,
   scope: Scope,
   query: ListQuery,
   form: 'columns' | 'texts',
-  read: Read<T>,
+  read: ReadEntity<T>,
 ): Promise<Page<T>> {
   const { db, resource, secrets } = partsOf(store)
   const view = await viewFor(store, scope)
@@ -85,7 +85,7 @@ async function getBy<T>(
   scope: Scope,
   id: string,
   form: 'columns' | 'texts',
-  read: Read<T>,
+  read: ReadEntity<T>,
   fields?: readonly string[],
 ): Promise<T> {
   const { db, resource, secrets } = partsOf(store)

@@ -113,7 +113,7 @@ const publish = operation({
     const known = await publishedTables(context, id, connection)
     const tables = chooseTables(found, body.tables, connection.schema)
     const { request, caller, signal, services } = context
-    const make = async ({ schema, name, source, comment: description }: TableInfo): Promise<Made> => {
+    const make = async ({ schema, name, source, comment: description }: TableInfo): Promise<PublishedTable> => {
       const title = schema === connection.schema ? name : `${schema}.${name}`
       const given = { type: 'table', name: title, source, description, databaseId: id }
       const body = { ...given, applicationId }
@@ -138,7 +138,7 @@ function datasetsScope({ caller }: Pick<Context, 'caller'>, id: string): Scope {
 }
 
 type Answer = Static<typeof publishedSchema>
-type Made = { datasetId: string; name: string }
+type PublishedTable = { datasetId: string; name: string }
 
 async function allTables(
   connection: Connection,
@@ -158,7 +158,7 @@ async function allTables(
 async function publishAll(
   tables: readonly TableInfo[],
   known: ReadonlyMap<string, string>,
-  make: (table: TableInfo) => Promise<Made>,
+  make: (table: TableInfo) => Promise<PublishedTable>,
   signal: AbortSignal,
 ): Promise<Answer> {
   const answer: Answer = { published: [], skipped: [] }

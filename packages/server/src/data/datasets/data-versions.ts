@@ -20,7 +20,7 @@ const watchMs = 5_000
 const serviceTables = 'svc\\_%'
 
 type DatasetTable = Pick<Dataset, 'applicationId' | 'databaseId' | 'type' | 'source'>
-type Watched = {
+type TableVersion = {
   table: string | null
   version: string
   files: string
@@ -50,8 +50,8 @@ export type DataVersions = {
 export function createDataVersions({ db, connections }: { db: Db; connections: Connections }): DataVersions {
   const tried = new Map<string, { at: number; files: string }>()
 
-  async function look(schema: string, name: string | null): Promise<Watched> {
-    const [row] = await db.query<Watched>(sql`
+  async function look(schema: string, name: string | null): Promise<TableVersion> {
+    const [row] = await db.query<TableVersion>(sql`
       WITH tables AS (
         SELECT c.oid, c.relname, c.relkind, c.relfilenode, c.relkind = 'r' AND NOT c.relhassubclass AS is_whole,
           t.tgenabled AS fires, t.xmin AS altered, pg_has_role(c.relowner, 'USAGE') AS is_owned
@@ -116,7 +116,7 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
 
 type Version = { readonly text: string; readonly isExact: boolean; readonly lastChange?: string | undefined }
 
-function versionOf({ table, version, files, columns, unwatched, ...rest }: Watched, isPlatform: boolean): Version {
+function versionOf({ table, version, files, columns, unwatched, ...rest }: TableVersion, isPlatform: boolean): Version {
   const seen = `${version} ${files} ${columns ?? ''}`
   // A view or a query may call now() or read tables that we cannot watch, so its version expires.
   if (table !== null && unwatched === 0) return { text: seen, isExact: true, lastChange: rest.lastChange ?? undefined }

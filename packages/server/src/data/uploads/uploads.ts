@@ -60,7 +60,7 @@ const tidyMs = 3_600_000
 const tidyDirectoriesMs = 60_000
 
 /** An upload that this process works on. */
-type Running = {
+type RunningUpload = {
   readonly applicationId: string
   readonly controller: AbortController
   readonly ended: Promise<void>
@@ -101,7 +101,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   const concurrency = exactPartOf(uploadsAtOnce, options.share)
   const readers = createReadersWithGdal(join(options.directory, 'cache'), options.stalledMs)
   const background = createBackground(onError, options.watch)
-  const running = new Map<string, Running>()
+  const running = new Map<string, RunningUpload>()
   const waiting = createStatusWatch(db)
   const watch = tellingOthers(waiting, options)
   const { isClosed: isClosing } = background

@@ -17,17 +17,17 @@ export type RequestContext = {
   atWork(): void
 }
 
-type Running = { readonly leaving: AbortController; onMessage?: (message: unknown) => void }
+type RunningRequest = { readonly leaving: AbortController; onMessage?: (message: unknown) => void }
 
 /** Begins to answer. What `handle` throws is the caller's to know; several requests may be under way at once. */
 export function serveRequests<Request>(handle: (request: Request, context: RequestContext) => unknown): void {
-  const running = new Map<number, Running>()
+  const running = new Map<number, RunningRequest>()
   const heartbeat = parentPort ? (workerData as ThreadData).heartbeat : undefined
   if (heartbeat) keepBeating(heartbeat)
 
   async function answer(id: number, request: Request): Promise<void> {
     const leaving = new AbortController()
-    const one: Running = { leaving }
+    const one: RunningRequest = { leaving }
     const transfer: Transferable[] = []
     running.set(id, one)
     try {

@@ -52,9 +52,9 @@ export function expressionPredicate(test: ExpressionTest): Predicate {
   }
 }
 
-type Read = (row: ValueRow) => Value | null
+type ReadValue = (row: ValueRow) => Value | null
 
-function unlessNull(read: Read, holds: (value: Value) => boolean): Predicate {
+function unlessNull(read: ReadValue, holds: (value: Value) => boolean): Predicate {
   return (row) => {
     const value = read(row)
     return value === null ? null : holds(value)
@@ -83,12 +83,12 @@ function inPredicate({ operand, items }: ExpressionTest & { test: 'in' }): Predi
 }
 
 /** Readers of values of one type: integers and other numbers are compared as doubles. */
-function alike(expressions: readonly Expression[]): Read[] {
+function alike(expressions: readonly Expression[]): ReadValue[] {
   const isMixed = expressions.some(({ type }) => type === 'number')
   return expressions.map((expression) => (isMixed ? doubleOf(expression) : readerOf(expression)))
 }
 
-function readerOf(expression: Expression): Read {
+function readerOf(expression: Expression): ReadValue {
   switch (expression.kind) {
     case 'attribute':
       return scalarReader(expression.attribute, expression.type)
@@ -109,7 +109,7 @@ function readerOf(expression: Expression): Read {
   }
 }
 
-function mapped(read: Read, change: (value: Value) => Value): Read {
+function mapped(read: ReadValue, change: (value: Value) => Value): ReadValue {
   return (row) => {
     const value = read(row)
     return value === null ? null : change(value)

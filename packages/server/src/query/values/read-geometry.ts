@@ -101,9 +101,9 @@ function readRing(value: unknown, reading: Reading, steps: Steps): readonly Posi
   return ring
 }
 
-type Read<T> = (item: unknown, reading: Reading, steps: Steps) => T
+type ReadItem<T> = (item: unknown, reading: Reading, steps: Steps) => T
 
-function readList<T>(value: unknown, reading: Reading, steps: Steps, read: Read<T>): readonly T[] {
+function readList<T>(value: unknown, reading: Reading, steps: Steps, read: ReadItem<T>): readonly T[] {
   if (!Array.isArray(value)) throw refuse(reading, steps, 'must be a list')
   return value.map((item, index) => read(item, reading, [...steps, index]))
 }

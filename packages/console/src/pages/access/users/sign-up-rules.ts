@@ -43,16 +43,16 @@ export function rulesInWords({ isEnabled, allow }: SignUpRules): string {
   return `Sign-up is open to ${list([...domains, ...people])}. ${invited}`
 }
 
-type Read = { value: string } | { fault: string }
+type AddressResult = { value: string } | { fault: string }
 
-export function readAllowed(text: string): Read {
+export function readAllowed(text: string): AddressResult {
   const value = text.trim()
   if (value === '*' || /^[^\s@]*@[^\s@]+$/.test(value)) return { value }
   return { fault: 'Must be an address such as ada@example.org, a domain such as @example.org, or * for all.' }
 }
 
 /** Validates as the server does: http or https, no user name; a star only at the end of the path. */
-export function readRedirectUrl(text: string): Read {
+export function readRedirectUrl(text: string): AddressResult {
   const value = text.trim()
   const fault =
     'Must be an address such as https://maps.example.org/welcome, or https://maps.example.org/* for all below.'

@@ -7,7 +7,7 @@ const looks = 10
 const rateLooks = 5 * looks
 
 /** What a connection had taken at the last look, and for how many looks it has taken nothing or been behind. */
-type Watched = { taken: number; idleLooks: number; behindLooks: number; takenBefore: number }
+type SocketProgress = { taken: number; idleLooks: number; behindLooks: number; takenBefore: number }
 
 /**
  * Disconnects clients that have taken nothing of their answer for this long, or next to nothing for five times as long, so
@@ -16,7 +16,7 @@ type Watched = { taken: number; idleLooks: number; behindLooks: number; takenBef
  * was blocked. One timer looks at all connections.
  */
 export function hangUpOnStuckReaders(server: Server, stuckMs: number): void {
-  const watched = new Map<Socket, Watched>()
+  const watched = new Map<Socket, SocketProgress>()
   const lookMs = Math.ceil(stuckMs / looks)
   const leastBytes = (limits.readerBytesPerSecond.value * rateLooks * lookMs) / 1000
   server.on('connection', (socket: Socket) => {
@@ -31,7 +31,7 @@ export function hangUpOnStuckReaders(server: Server, stuckMs: number): void {
 }
 
 /** Such clients are reset, because after a normal close the kernel would keep the unread buffers. */
-function isStuck({ bytesWritten, writableLength }: Socket, state: Watched, leastBytes: number): boolean {
+function isStuck({ bytesWritten, writableLength }: Socket, state: SocketProgress, leastBytes: number): boolean {
   const taken = bytesWritten - writableLength
   const isWaiting = writableLength > 0
   state.idleLooks = isWaiting && taken === state.taken ? state.idleLooks + 1 : 0

@@ -30,7 +30,7 @@ export type CellCounting = {
   count(request: CellCount, notation: GeometryForm['geometry'], options: SelectOptions): Promise<SourceRows>
 }
 
-type Read = {
+type CellQueryInput = {
   readonly parameters: CellParameters
   readonly place: 'query' | 'body'
   /** What the request says of rows, which cells have not. */
@@ -39,7 +39,7 @@ type Read = {
 
 /** Undefined where the query is one of rows. */
 export function readCells(
-  { parameters: { aggregate, value, zoom }, place, refused }: Read,
+  { parameters: { aggregate, value, zoom }, place, refused }: CellQueryInput,
   { attributes }: CachedDataset,
   faults: FaultCollector,
 ): CellAggregate | undefined {

@@ -11,7 +11,7 @@ const chunkLength = 64 * 1024
 
 const over = new Error('The answer has ended')
 
-type Begun = {
+type AnswerSource = {
   /** `headers` are added to the answer. */
   begin(signal: AbortSignal): Promise<SourceRows & { headers?: Record<string, string> }>
   write(answered: SourceRows, signal: AbortSignal): AnswerBody | Promise<AnswerBody>
@@ -31,7 +31,7 @@ export async function streamAnswer(
   { signal }: { signal: AbortSignal },
   slots: StreamSlots,
   applicationId: string,
-  { begin, write }: Begun,
+  { begin, write }: AnswerSource,
 ): Promise<Answer> {
   const giveBack = await slots.take(applicationId, signal)
   const query = new AbortController()

@@ -49,9 +49,9 @@ export function inspectRest(answer: RestAnswer): AttributeDto[] {
   return likelyPath === undefined ? withPointHint(attributes) : withPathHint(attributes, likelyPath)
 }
 
-type Read = { rows: SourceRow[]; likelyPath?: string | undefined }
+type RestRows = { rows: SourceRow[]; likelyPath?: string | undefined }
 
-function readRows({ body, contentType, path }: RestAnswer): Read {
+function readRows({ body, contentType, path }: RestAnswer): RestRows {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   if (formatOf(bytes, contentType) === 'csv') return { rows: csvRows(bytes) }
   const answer = parseExactJson(bytes.toString().replace(/^\uFEFF/, ''))

@@ -10,15 +10,15 @@ import { formatOfName } from './tile-content.ts'
 // The MBTiles reader, run as a child process: the files are untrusted, a SQLite statement can be stopped only by ending
 // its process, and a crash must not take the server down.
 
-type Opened = { database: DatabaseSync; tile: StatementSync }
+type OpenArchive = { database: DatabaseSync; tile: StatementSync }
 
-const opened = new Map<string, Opened>()
+const opened = new Map<string, OpenArchive>()
 const maxTilesLookedAt = 20_000
 const maxMetadataRows = 200
 
 const keyOf = ({ path, version }: MbtilesFile): string => `${version} ${path}`
 
-function open(file: MbtilesFile): Opened {
+function open(file: MbtilesFile): OpenArchive {
   const archive = opened.get(keyOf(file))
   if (archive) return archive
   // immutable=1: no locks, and no journal or write-ahead log next to the file.

@@ -6,7 +6,7 @@ import { beginCompiled, compiledFor } from '../strategy/compiled-tiles.ts'
 import type { SmallTiles } from '../workers/small-tiles.ts'
 import type { CachedTile, TileCache } from './tile-cache.ts'
 
-type Heard = (tile: CachedTile | undefined) => void
+type TileListener = (tile: CachedTile | undefined) => void
 
 type QuickTileOptions = {
   readonly cache: TileCache
@@ -16,11 +16,11 @@ type QuickTileOptions = {
 }
 
 export function createQuickTiles({ cache, small, tryEnter }: QuickTileOptions) {
-  const waiting = new Map<string, Heard[]>()
+  const waiting = new Map<string, TileListener[]>()
 
   return {
     /** Undefined if the tile is not known to be like others; what is answered begins it, or says that there is no place now. */
-    of(loaded: LoadedTileSource, request: TileRequest, key: string): ((heard: Heard) => boolean) | undefined {
+    of(loaded: LoadedTileSource, request: TileRequest, key: string): ((heard: TileListener) => boolean) | undefined {
       const form = compiledFor(small, loaded, request)
       if (!form) return undefined
       const owner = loaded.source.applicationId

@@ -42,14 +42,18 @@ export async function dropUnfinished(tx: Queryable, place: OverviewTarget): Prom
   await dropParts(tx, place, isUnfinished)
 }
 
-type Built = Pick<Builder, 'isHeld'> & {
+type FinishedBuild = Pick<Builder, 'isHeld'> & {
   readonly record: Sql
   /** Identifies the base table: if it has been replaced meanwhile, the new tables are outdated. */
   readonly oid: string
 }
 
 /** Replaces the old tables and the record in one transaction. */
-export async function swapOverview(db: Db, buildable: Buildable, { isHeld, record, oid }: Built): Promise<void> {
+export async function swapOverview(
+  db: Db,
+  buildable: Buildable,
+  { isHeld, record, oid }: FinishedBuild,
+): Promise<void> {
   const { dataset, table } = buildable
   await db.transaction(async (tx) => {
     await tx.script(`SET LOCAL lock_timeout = '10s'`)

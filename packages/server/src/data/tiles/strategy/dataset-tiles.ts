@@ -161,9 +161,9 @@ const shapeFor = (layer: DatasetLayer, columns: readonly SelectedColumn[], proje
   buffer: tileBuffer,
 })
 
-type Wanted = { tile: Tile; columns: readonly SelectedColumn[]; plan: Plan; shown: number }
+type TileContents = { tile: Tile; columns: readonly SelectedColumn[]; plan: Plan; shown: number }
 
-function queryOf(layer: DatasetLayer, inSql: NonNullable<TileData['inSql']>, wanted: Wanted): TileQuery {
+function queryOf(layer: DatasetLayer, inSql: NonNullable<TileData['inSql']>, wanted: TileContents): TileQuery {
   const { tile, columns, plan, shown } = wanted
   return {
     tile,

@@ -33,15 +33,15 @@ export function* chosenCells({
   }
 }
 
-type Read = (cell: string) => unknown
+type ReadText = (cell: string) => unknown
 
-const asText: Read = (cell) => cell
-const textReaders: Partial<Record<TileColumn['kind'], Read>> = {
+const asText: ReadText = (cell) => cell
+const textReaders: Partial<Record<TileColumn['kind'], ReadText>> = {
   number: Number,
   boolean: (cell) => cell === 't' || cell === 'true',
 }
 
-const geometryReaders: Record<Cells['geometry'], Read> = {
+const geometryReaders: Record<Cells['geometry'], ReadText> = {
   ewkb: (cell) => Buffer.from(cell, 'hex'),
   geojson: (cell) => {
     try {

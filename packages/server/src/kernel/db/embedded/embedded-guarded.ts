@@ -12,7 +12,7 @@ import { readSpool, type Spool, type Spools } from './embedded-spool.ts'
 
 type Services = { sessions: Sessions; queue: SessionQueue; spools: Spools; limits: EmbeddedLimits }
 
-type Begun = { outcome: GuardedOutcome; spool: Spool; release(): Promise<void> }
+type StartedQuery = { outcome: GuardedOutcome; spool: Spool; release(): Promise<void> }
 
 /**
  * Guarded queries on the embedded database. All share one session, so a query has it exclusively, runs to its end as the
@@ -24,7 +24,7 @@ export function createGuarded({ sessions, queue, spools, limits }: Services): Db
   const held = new Map<string, number>()
   let isRenewalDue = false
 
-  async function run(tenant: string, statement: Sql, options: GuardedOptions): Promise<Begun> {
+  async function run(tenant: string, statement: Sql, options: GuardedOptions): Promise<StartedQuery> {
     const spool = await spools.take()
     const heldBytes = held.get(tenant) ?? 0
     const fail = (stopped: StopReason, cause?: unknown) =>

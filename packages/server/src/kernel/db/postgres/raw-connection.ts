@@ -42,7 +42,7 @@ export type RawConnection = {
   readonly underWay: number
 }
 
-type Running = {
+type RunningStatement = {
   readonly onRow: RowSink
   readonly at: Int32Array
   /** How many ReadyForQuery are still to come. */
@@ -61,7 +61,7 @@ export async function connectRaw(
 ): Promise<RawConnection> {
   const client = await logIn(server, settings, memory)
   let closed: Error | undefined
-  const running: Running[] = []
+  const running: RunningStatement[] = []
   const fail = (error: Error): void => {
     closed ??= error
     for (const { done } of running.splice(0)) done(publicErrorOf(error))
@@ -86,7 +86,7 @@ export async function connectRaw(
     }
   })
 
-  function finish({ error, done }: Running): void {
+  function finish({ error, done }: RunningStatement): void {
     running.shift()
     done(error && publicErrorOf(error))
     if (error) close()
@@ -137,7 +137,7 @@ export async function connectRaw(
   }
 }
 
-const begun = ({ binary, isUntrusted }: RawStatement, onRow: RowSink, done: Done): Running => ({
+const begun = ({ binary, isUntrusted }: RawStatement, onRow: RowSink, done: Done): RunningStatement => ({
   onRow,
   at: new Int32Array(2 * binary.length),
   waiting: isUntrusted ? 3 : 1,
@@ -194,7 +194,7 @@ async function logIn(server: PostgresServer, settings: string, memory: MessageMe
 }
 
 /** Answers why a row was not taken, and so none of those that follow. */
-function take(running: Running, code: number, bytes: Buffer, start: number, end: number): Error | undefined {
+function take(running: RunningStatement, code: number, bytes: Buffer, start: number, end: number): Error | undefined {
   if (code === messageCode.dataRow) {
     if (running.error) return undefined
     try {

@@ -125,7 +125,7 @@ async function probe(command: string, args: readonly string[], milliseconds: num
 }
 
 /** Waits for its end, as long as the task may take. */
-async function finish({ closed, kill }: Started, task: GdalTask): Promise<void> {
+async function finish({ closed, kill }: GdalProcess, task: GdalTask): Promise<void> {
   const { signal, onAdvance } = task
   const limit = AbortSignal.timeout(secondsFor(task) * 1000)
   const stop = AbortSignal.any([signal, limit])
@@ -166,14 +166,14 @@ function reasonOf(errors: string): string {
 const maxOutput = 1024 * 1024
 
 type Collected = { code: number | null; output: string; errors: string }
-type Started = {
+type GdalProcess = {
   readonly pid: number | undefined
   readonly stdin: Writable
   readonly closed: Promise<Collected>
   kill(): void
 }
 
-function startProcess(command: string, args: readonly string[], env: Record<string, string>, cwd: string): Started {
+function startProcess(command: string, args: readonly string[], env: Record<string, string>, cwd: string): GdalProcess {
   const child = lowerProcessPriority(spawn(command, args, { env, cwd, stdio: 'pipe' }))
   let [output, errors] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

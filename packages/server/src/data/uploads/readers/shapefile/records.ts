@@ -30,11 +30,11 @@ export type ShapefileRecords = {
   /** Where the row lies in the window of the .dbf; -1 when there is none. */
   rowAt: number
   /** Where the next record lies, when it has to be brought into memory. */
-  wanted: Wanted | undefined
+  wanted: RecordSpan | undefined
 }
 
 /** Bytes that have to be brought into memory before the step can be taken. */
-type Wanted = { readonly window: ByteWindow; readonly offset: number; readonly size: number }
+type RecordSpan = { readonly window: ByteWindow; readonly offset: number; readonly size: number }
 
 const headerSize = 100
 
@@ -118,7 +118,7 @@ export async function bringNext({ wanted }: ShapefileRecords): Promise<boolean> 
   return wanted !== undefined
 }
 
-function takeStep(records: ShapefileRecords): 'record' | 'deleted' | 'end' | Wanted {
+function takeStep(records: ShapefileRecords): 'record' | 'deleted' | 'end' | RecordSpan {
   const { shp, dbf } = records
   const index = records.index + 1
   const shape = shp ? nextShape(records, shp, index) : undefined
@@ -142,7 +142,7 @@ function demandShapes({ shp, dbf, declaredEnd }: ShapefileRecords, count: number
   if (shp && dbf && declaredEnd > shp.fileSize && count < dbf.recordCount) throw cutOff()
 }
 
-function nextRow({ window, headerSize: start, recordSize }: Dbf, index: number): number | Wanted {
+function nextRow({ window, headerSize: start, recordSize }: Dbf, index: number): number | RecordSpan {
   const offset = start + index * recordSize
   return holds(window, offset, recordSize) ? offset - window.start : { window, offset, size: recordSize }
 }
@@ -151,7 +151,7 @@ function nextShape(
   records: ShapefileRecords,
   shp: ByteWindow,
   index: number,
-): 'end' | Wanted | { offset: number; size: number } {
+): 'end' | RecordSpan | { offset: number; size: number } {
   const { shx, declaredEnd } = records
   const shpEnd = shp.fileSize
   let offset = records.nextOffset

@@ -17,11 +17,11 @@ export function readTyped(value: unknown, type: TableColumnType, rules: LocalRul
   return given === '' ? null : readers[type](given, rules)
 }
 
-type Read = (value: unknown, rules: LocalRules) => unknown
+type ReadValue = (value: unknown, rules: LocalRules) => unknown
 
 const textOf = (value: unknown): string => (typeof value === 'object' && value !== null ? jsonOf(value) : String(value))
 
-const readers: Readonly<Record<Exclude<TableColumnType, 'string'>, Read>> = {
+const readers: Readonly<Record<Exclude<TableColumnType, 'string'>, ReadValue>> = {
   integer: (value, rules) => {
     const number = readNumber(value, rules)
     if (number === undefined || !/^-?\d+(\.0+)?$/.test(number)) return undefined
