@@ -1,4 +1,4 @@
-// One word for each thing: exported types of a package never share a name, and the words that the dictionary gave up do not come back.
+// One word for each thing: exported types of a package never share a name, and words that the dictionary gave up do not come back.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -11,28 +11,114 @@ const packages = [
   ...['agent', 'client', 'console', 'driver-duckdb', 'map', 'server'].map(
     (name) => `packages/${name}/{src,testing,system-tests}`,
   ),
+  'packages/assets/build',
   'scripts',
   'bench',
   'faults',
 ]
 
-/** Words that the dictionary replaced, as a part of an exported name or of a file's name. */
-const givenUp: Readonly<Record<string, string>> = {
-  foreign: 'external (a database that a tenant connected), untrusted (input), unsupported (a format)',
-  elsewhere: 'external',
-  ours: 'trusted, or platform',
-  place: 'JsonPath, Slot, ServerKey, LogPosition, Location',
-  places: 'paths, slots, locations',
-  binding: 'webhook',
-  bindings: 'webhooks',
-  sending: 'outbox',
-  figures: 'metrics',
-  means: 'context',
-  surroundings: 'context',
-  given: 'input, parameters, request',
-  asked: 'request',
-  told: 'the name of the thing',
+/** A word that the dictionary gave up or keeps for another thing, in names of files, of types and of what a module declares. */
+type ForbiddenWord = {
+  readonly words: readonly string[]
+  /** What the dictionary says instead. */
+  readonly say: string
+  /** Names that keep it, and why. */
+  readonly except?: Readonly<Record<string, string>>
+  /** Files or folders that keep it, and why. */
+  readonly exceptIn?: Readonly<Record<string, string>>
+  /** The folder in which it is another thing's; everywhere by default. */
+  readonly onlyIn?: string
+  /** It is wrong as a noun, not in the name of a boolean or of a value. */
+  readonly isOfTypes?: boolean
 }
+
+const placesOfUsers = 'a town or a street: the word of the API, /places'
+const bindingsOfUsers = 'the word of the API, /contactpoints/{id}/bindings'
+
+const sqlWord = "SQL's word"
+const notFound = "HTTP's words"
+
+const forbiddenWords: readonly ForbiddenWord[] = [
+  {
+    words: ['foreign'],
+    say: 'external (a database that a tenant connected), untrusted (input), unsupported (a format)',
+    except: {
+      isForeignKeyViolation: sqlWord,
+      isForeignServerLost: sqlWord,
+      foreignKeysOf: sqlWord,
+      mostForeignMembers: "GeoJSON's word",
+    },
+  },
+  { words: ['elsewhere'], say: 'external' },
+  { words: ['ours'], say: 'trusted, or platform' },
+  {
+    words: ['own'],
+    say: 'platform, or whose it is: tenant, server, caller, dataset',
+    except: { ownParameters: 'what a dataset declares, beside the parameters of the API' },
+  },
+  {
+    words: ['place', 'places'],
+    say: 'JsonPath, Slot, ServerKey, LogPosition, Location, or position, index',
+    except: {
+      'spatial-places.ts': placesOfUsers,
+      createPlaces: placesOfUsers,
+      storePlaces: placesOfUsers,
+      places: placesOfUsers,
+      placesTable: placesOfUsers,
+      placesAnswer: placesOfUsers,
+      maxPlaces: placesOfUsers,
+      putInPlace: 'to put a table in place of another',
+    },
+    exceptIn: {
+      'packages/assets/build/gazetteer.ts': placesOfUsers,
+      'packages/client/src/': placesOfUsers,
+      'packages/map/src/controls/place-search': placesOfUsers,
+      'packages/map/src/map-client.ts': placesOfUsers,
+      'packages/map/src/react/react.ts': placesOfUsers,
+      'packages/map/testing/page.ts': placesOfUsers,
+      'packages/server/src/tenants/cartography/': placesOfUsers,
+      'packages/server/src/boot/open/open-maps.ts': placesOfUsers,
+    },
+  },
+  {
+    words: ['binding', 'bindings'],
+    say: 'webhook',
+    exceptIn: { 'packages/client/': bindingsOfUsers, 'packages/console/': bindingsOfUsers },
+  },
+  { words: ['sending'], say: 'outbox', except: { Sending: 'bytes of an upload on their way' } },
+  { words: ['figure', 'figures'], say: 'metrics' },
+  { words: ['member', 'members'], say: 'worker process', onlyIn: 'packages/server/src/boot/' },
+  { words: ['means', 'surroundings'], say: 'context' },
+  { words: ['given'], say: 'input, parameters, request' },
+  { words: ['asked'], say: 'request' },
+  { words: ['told'], say: 'the name of the thing' },
+  {
+    words: ['found'],
+    say: 'the name of the thing',
+    except: {
+      FoundPlaces: 'the public API of the client',
+      FoundPlace: 'the public API of the map',
+      NotFound: notFound,
+      isNotFound: notFound,
+      geometryNotFound: 'the code of the warning, geometry_not_found',
+      'geometry-not-found.ts': 'the code of the warning, geometry_not_found',
+      NothingFound: 'what a list shows',
+      NothingFoundProps: 'what a list shows',
+    },
+  },
+  { words: ['known'], say: 'the name of the thing, or cache', isOfTypes: true },
+  {
+    words: ['turns'],
+    say: 'poll loop, queue',
+    except: {
+      maxTurns: 'of a conversation',
+      recallTurns: 'of a conversation',
+      turns: 'of the earth',
+      mostTurns: 'of the earth',
+      'fair-turns.test.ts': 'each tenant in turn',
+    },
+  },
+]
 
 /** A type of only these words says what happened to a thing, but not what it is. */
 const participles = new Set(
@@ -40,30 +126,6 @@ const participles = new Set(
   Presented Published Read Recorded Rendered Replaced Seen Sent Served Shipped Shown Staged Started Stopped Stored Told Uploaded Used
   Wanted Watched Written Preparing Removing Running Sending Selecting`.split(/\s+/),
 )
-
-/** Names that keep such a word, and why. */
-const exceptions: Readonly<Record<string, string>> = {
-  isForeignKeyViolation: "SQL's word",
-  createPlaces: 'points of interest in a test',
-  storePlaces: 'points of interest in a test',
-  placesTable: 'points of interest in a test',
-  placesAnswer: 'points of interest in a test',
-  'spatial-places.ts': 'points of interest in a test',
-  putInPlace: 'to put a table in place of another',
-  Sending: 'bytes of an upload on their way',
-}
-
-/** Words that names keep, because users read them: paths of the API are `/contactpoints/{id}/bindings` and `/places`. */
-const keptIn: Readonly<Record<string, readonly string[]>> = {
-  'packages/client/src/': ['place', 'places'],
-  'packages/map/src/controls/place-search': ['place'],
-  'packages/map/src/map-client.ts': ['place'],
-  'packages/map/src/react/react.ts': ['place'],
-  'packages/server/src/tenants/cartography/places/': ['place', 'places'],
-  'packages/server/src/boot/open/open-maps.ts': ['places'],
-  'packages/client/': ['binding', 'bindings'],
-  'packages/console/': ['binding', 'bindings'],
-}
 
 /** Of the public API of a package, whose names users have in their code. */
 const publicTypes = new Set(['Selecting'])
@@ -75,20 +137,34 @@ const wordsOf = (name: string): string[] =>
     .split(/[\s.-]+/)
     .map((word) => word.toLowerCase())
 
-function forbiddenIn(file: string, name: string): string[] {
-  if (Object.hasOwn(exceptions, name)) return []
-  const kept = Object.entries(keptIn).flatMap(([folder, words]) => (file.startsWith(folder) ? words : []))
-  return wordsOf(name).filter((word) => Object.hasOwn(givenUp, word) && !kept.includes(word))
-}
+const isExcepted = ({ except = {}, exceptIn = {} }: ForbiddenWord, file: string, name: string): boolean =>
+  Object.hasOwn(except, name) || Object.keys(exceptIn).some((folder) => file.startsWith(folder))
 
-type Export = { readonly kind: 'type' | 'value'; readonly name: string }
+type Declared = { readonly kind: 'type' | 'value'; readonly name: string; readonly isExported: boolean }
 
-const exportsOf = (source: string): Export[] =>
+/** What a module declares, exported or not. */
+const declaredIn = (source: string): Declared[] =>
   [
     ...source.matchAll(
-      /^export (?:declare )?(?:abstract )?(?:async )?(type|interface|class|const|let|function\*?) (\w+)/gm,
+      /^(export )?(?:declare )?(?:abstract )?(?:async )?(type|interface|class|const|let|function\*?) (\w+)/gm,
     ),
-  ].map(([, keyword = '', name = '']) => ({ kind: /^(type|interface|class)$/.test(keyword) ? 'type' : 'value', name }))
+  ].map(([, exported, keyword = '', name = '']) => ({
+    kind: /^(type|interface|class)$/.test(keyword) ? 'type' : 'value',
+    name,
+    isExported: exported !== undefined,
+  }))
+
+const exportsOf = (source: string): Declared[] => declaredIn(source).filter(({ isExported }) => isExported)
+
+type Name = Pick<Declared, 'name'> & { readonly kind: Declared['kind'] | 'file' }
+
+const isMeant = ({ onlyIn = '', isOfTypes }: ForbiddenWord, file: string, { kind }: Name): boolean =>
+  file.startsWith(onlyIn) && (!isOfTypes || kind === 'type')
+
+const forbiddenIn = (file: string, name: Name): ForbiddenWord[] =>
+  forbiddenWords
+    .filter(({ words }) => wordsOf(name.name).some((word) => words.includes(word)))
+    .filter((forbidden) => isMeant(forbidden, file, name) && !isExcepted(forbidden, file, name.name))
 
 type Source = { readonly file: string; readonly text: string }
 
@@ -106,17 +182,22 @@ function sharedTypes(sources: readonly Source[]): string[] {
   return [...filesOf].filter(([, files]) => files.size > 1).map(([name, files]) => `${name}: ${[...files].join(', ')}`)
 }
 
+/** Of a test only what others see: inside it speaks of its own scene. */
+const namesIn = ({ file, text }: Source): Name[] => [
+  { kind: 'file', name: basename(file) },
+  ...(/\.test\.tsx?$/.test(file) ? exportsOf(text) : declaredIn(text)),
+]
+
+const isParticiple = ({ kind, name }: Name): boolean =>
+  kind === 'type' && participles.has(name) && !publicTypes.has(name)
+
 const forbidden = (sources: readonly Source[]): string[] =>
-  sources.flatMap(({ file, text }) => {
-    const names = [basename(file), ...exportsOf(text).map(({ name }) => name)]
-    const bare = exportsOf(text).filter(
-      ({ kind, name }) => kind === 'type' && participles.has(name) && !publicTypes.has(name),
-    )
-    return [
-      ...names.flatMap((name) => forbiddenIn(file, name).map((word) => `${file}: ${name}: say ${givenUp[word]}`)),
-      ...bare.map(({ name }) => `${file}: ${name} is a participle; name the thing`),
-    ]
-  })
+  sources.flatMap((source) =>
+    namesIn(source).flatMap((name) => [
+      ...forbiddenIn(source.file, name).map(({ say }) => `${source.file}: ${name.name}: say ${say}`),
+      ...(isParticiple(name) ? [`${source.file}: ${name.name} is a participle; name the thing`] : []),
+    ]),
+  )
 
 /** Packages whose types stand side by side in the same files. */
 const usedTogether = 'packages/{client,console,map}/src'
@@ -134,7 +215,7 @@ for (const folder of packages) {
     assert.deepEqual(sharedTypes(sources), [])
   })
 
-  test(`no exported name and no file name of ${folder} has a word that the dictionary gave up`, () => {
+  test(`no name that a module of ${folder} declares, and no file name, has a word that the dictionary gave up`, () => {
     assert.deepEqual(forbidden(sourcesIn(folder)), [])
   })
 }
@@ -160,17 +241,27 @@ test('a shared type, a word given up and a bare participle are found in each for
   ])
     assert.ok(forbidden([{ file: 'a.ts', text: `export type ${name} = string` }]).length > 0, name)
   for (const name of ['placeOf', 'foreignFault', 'runElsewhere', 'explainOurs'])
-    assert.equal(forbidden([{ file: 'a.ts', text: `export async function ${name}() {}` }]).length, 1, name)
+    assert.equal(forbidden([{ file: 'a.ts', text: `async function ${name}() {}` }]).length, 1, name)
+  assert.equal(forbidden([{ file: 'packages/server/src/boot/a.ts', text: 'const members = []' }]).length, 1)
+  assert.equal(forbidden([{ file: 'packages/server/src/query/a.ts', text: 'const members = []' }]).length, 0)
+  assert.equal(forbidden([{ file: 'a.ts', text: 'const knownNames = []' }]).length, 0)
   for (const name of ['Replacement', 'Placement', 'placeholderOf', 'unknownName', 'Meaning', 'StoredEntity'])
     assert.deepEqual(forbidden([{ file: 'a.ts', text: `export const ${name} = 1` }]), [], name)
 })
 
 test('every exception is still needed', () => {
-  const names = packages
+  const named = packages
     .flatMap(sourcesIn)
-    .flatMap(({ file, text }) => [basename(file), ...exportsOf(text).map(({ name }) => name)])
-  assert.deepEqual(
-    Object.keys(exceptions).filter((name) => !names.includes(name)),
-    [],
-  )
+    .flatMap((source) => namesIn(source).map(({ name }) => ({ file: source.file, name })))
+  for (const { words, except = {}, exceptIn = {} } of forbiddenWords) {
+    const kept = named.filter(({ name }) => wordsOf(name).some((word) => words.includes(word)))
+    const isNeeded = (folder: string) => kept.some(({ file }) => file.startsWith(folder))
+    assert.deepEqual(
+      [
+        ...Object.keys(except).filter((name) => !kept.some((one) => one.name === name)),
+        ...Object.keys(exceptIn).filter((folder) => !isNeeded(folder)),
+      ],
+      [],
+    )
+  }
 })
