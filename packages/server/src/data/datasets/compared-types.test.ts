@@ -350,23 +350,52 @@ describe('columns of a table', { skip }, () => {
     assert.deepEqual(described('mood'), ['string', 'mood', undefined])
   })
 
-  test('are exported in their order', async () => {
-    for (const name of ['price', 'mood', 'ages', 'address']) {
-      const reply = await call(
-        'GET',
-        `/api/v1/datasets/${datasets.table}/query?format=csv&attributes=id&sort=${name},id`,
-      )
+  test('are exported in the order and by the comparisons of SQL', async () => {
+    for (const [name, [, value = '']] of Object.entries(columns)) {
+      const where = encodeURIComponent(JSON.stringify({ [name]: { $gte: value } }))
+      const address = `/api/v1/datasets/${datasets.table}/query?format=csv&attributes=id`
+      const reply = await call('GET', `${address}&sort=-${name},id&filter=${where}`)
+      assert.equal(reply.status, 200, reply.text)
       const ids = reply.text.trim().split(/\r?\n/).slice(1).map(Number)
-      assert.deepEqual(ids, await inSql(`ORDER BY ${name} NULLS LAST, id`), name)
+      assert.deepEqual(ids, await inSql(`WHERE ${plain(name)} >= ${quote(value)} ORDER BY ${name} DESC, id`), name)
     }
   })
 
-  test('have statistics with the extremes of their order', async () => {
-    const { body } = await call('GET', `/api/v1/datasets/${datasets.table}/attributes/price/statistics`)
-    assert.deepEqual([body.min, body.max], ['-$3.00', '$1,000.00'])
-    const mood = await call('GET', `/api/v1/datasets/${datasets.table}/attributes/mood/statistics`)
-    assert.deepEqual([mood.body.min, mood.body.max], ['sad', 'happy'])
+  test('have the statistics that SQL computes', async () => {
+    for (const id of [datasets.table, datasets.sql]) {
+      for (const name of Object.keys(columns)) {
+        const { status, body, text } = await call('GET', `/api/v1/datasets/${id}/attributes/${name}/statistics`)
+        assert.equal(status, 200, text)
+        const counts = await inSql(`WHERE ${name} IS NOT NULL GROUP BY ${name} ORDER BY 1 DESC`, 'count(*)')
+        assert.deepEqual([body.distinct, await inSql('', `count(${name})`)], [counts.length, [body.count]], name)
+        const frequent: { value: unknown; count: number }[] = body.frequent
+        assert.deepEqual(
+          frequent.map(({ count }) => count),
+          counts,
+          name,
+        )
+        for (const { value, count } of frequent) {
+          const [found] = await inSql(`WHERE ${plain(name)} = ${quote(String(value))}`, 'count(*)')
+          assert.equal(found, count, `${name} = ${value}`)
+        }
+        await assertQuantiles(name, body)
+      }
+    }
   })
+
+  type Described = { type: string; min: unknown; max: unknown; quantiles: { p: number; value: unknown }[] }
+
+  /** Each is a value of the column, as its order has it. */
+  async function assertQuantiles(name: string, { type, min, max, quantiles }: Described): Promise<void> {
+    const extremes = type === 'uuid' ? [] : [min, max]
+    const values = [...quantiles.map(({ value }) => value), ...extremes]
+    const shares = [...quantiles.map(({ p }) => p), ...extremes.map((_, index) => index)]
+    const expected = shares.map((p) => `percentile_disc(${p}) WITHIN GROUP (ORDER BY ${plain(name)})`)
+    for (const [index, place] of expected.entries()) {
+      const [isSame] = await inSql('LIMIT 1', `(SELECT ${place} FROM every_type) = ${quote(String(values[index]))}`)
+      assert.equal(isSame, true, `${name}: ${place} is not ${values[index]}`)
+    }
+  }
 
   test('name the attribute whose value the database cannot read', async () => {
     const wrong: [string, unknown][] = [

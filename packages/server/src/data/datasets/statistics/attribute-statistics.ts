@@ -6,11 +6,17 @@ import type { Plan, PlanColumn, RowSample } from '../../../query/plan/plan.ts'
 import type { Attribute, AttributeType } from '../../../query/values/attribute.ts'
 import type { Source } from '../dataset-type.ts'
 import { countColumn, expectedRows } from '../queries/total-rows.ts'
-import { type ColumnSample, type JsonValue, jsonValue, sampleCapacity, sampleColumn } from './column-sample.ts'
+import {
+  type ColumnSample,
+  groupedColumn,
+  type JsonValue,
+  jsonValue,
+  sampleCapacity,
+  sampleColumn,
+} from './column-sample.ts'
 import {
   type Bin,
   type Binning,
-  countValues,
   distinctValues,
   type Frequent,
   frequentValues,
@@ -131,15 +137,13 @@ type Whole = { readonly count: number; readonly min: Cell; readonly max: Cell }
 /** Yields to the event loop between parts, because each takes some milliseconds. */
 async function distributionOf(
   { attribute: { type }, parts, binning }: StatisticsRequest,
-  { values }: ColumnSample,
+  sample: ColumnSample,
   whole: Whole,
 ) {
-  const counts = countValues(values)
+  const frequent = frequentValues(sample)
   await setImmediate()
-  const frequent = frequentValues(counts)
-  const distinct = distinctValues(counts, values.length, whole.count)
-  await setImmediate()
-  const sorted = inOrder(values)
+  const distinct = distinctValues(sample.values, whole.count)
+  const sorted = inOrder(sample.values)
   await setImmediate()
   return {
     distinct,
@@ -179,9 +183,25 @@ const drawing = (total: number): RowSample => ({
 const plain = (attribute: Attribute): PlanColumn => ({ name: attribute.name, attribute, type: attribute.type })
 const shape = { geometry: 'geojson', srid: 4326 } as const
 
-async function readSample({ source, plan, attribute, limits }: StatisticsRequest, sample: RowSample | undefined) {
+async function readSample(request: StatisticsRequest, sample: RowSample | undefined): Promise<ColumnSample> {
+  const { source, plan, attribute, limits } = request
+  if (source.isCountable && !isPlainText(attribute)) {
+    const groups = await readGroups(request, sample)
+    if (groups) return groups
+  }
   const { batches } = await source.rows({ ...plan, columns: [plain(attribute)], sample }, shape, limits())
   return sampleColumn(batches, attribute.type)
+}
+
+/** Texts that are equal here wherever they are in the database, which would have to sort them, however long. */
+const isPlainText = ({ type, isNative, sqlType }: Attribute): boolean => type === 'string' && !isNative && !sqlType
+
+async function readGroups({ source, plan, attribute, limits }: StatisticsRequest, sample: RowSample | undefined) {
+  const value = plain(attribute)
+  const columns = [value, { ...countColumn, name: attribute.name === 'count' ? 'rows' : 'count' }]
+  const groups: Plan = { ...plan, columns, group: [attribute], order: [{ by: value, isDescending: false }], sample }
+  const { batches } = await source.rows(groups, shape, limits())
+  return groupedColumn(batches, attribute.type)
 }
 
 const withExtremes: readonly AttributeType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time']

@@ -1,4 +1,4 @@
-// Reservoir sampling of one column.
+// A sample of one column as its different values: grouped by the database, or drawn from the rows that it sends.
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Batches } from '../../../kernel/db/guarded.ts'
@@ -12,12 +12,12 @@ export type JsonValue = string | number | boolean
 /** The sort key of a value. */
 export type OrderKey = number | bigint | string
 
-export type SampledValue = {
+/** A value of the sample, and how often it occurs there. */
+export type CountedValue = {
   readonly value: JsonValue
-  /** Two values are equal if their identities are. */
-  readonly identity: JsonValue
   /** Undefined if a value has no place in the order, such as NaN, or its type is not sorted. */
   readonly key: OrderKey | undefined
+  count: number
 }
 
 /** The most rows kept of a column, so that memory and sort time do not grow with the dataset. */
@@ -34,9 +34,12 @@ export type ColumnSample = {
   readonly max: Cell
   /** Mean of the finite numbers. */
   readonly mean: number | null
-  /** Rows in the sample, nulls included; the others are in `values`. */
+  /** Rows in the sample, nulls included. */
   readonly size: number
-  readonly values: readonly SampledValue[]
+  /** The different values. */
+  readonly values: readonly CountedValue[]
+  /** The values are in their order; texts that were drawn from rows are not. */
+  readonly isSorted: boolean
 }
 
 /** Reservoir sampling (algorithm R): every row has the same chance to stay. */
@@ -60,8 +63,66 @@ export async function sampleColumn(batches: Batches, type: AttributeType): Promi
       if (rows % turnRows === 0) await setImmediate()
     }
   }
-  const values = reservoir.filter((one) => one !== null)
-  return { rows, nulls, ...extremes.result(), mean: mean.result(), size: reservoir.length, values }
+  const values = countValues(reservoir)
+  await setImmediate()
+  const isSorted = type !== 'string'
+  if (isSorted) values.sort(byKey)
+  return { rows, nulls, ...extremes.result(), mean: mean.result(), size: reservoir.length, values, isSorted }
+}
+
+/** So many different values come of a sample only if the database expected far fewer rows than there are. */
+const mostGroups = 10 * sampleCapacity
+
+/**
+ * The sample as rows of a value and its count, in the order of the database, whose equality and order only it knows: of
+ * citext, interval or money. Undefined if they are too many.
+ */
+export async function groupedColumn(batches: Batches, type: AttributeType): Promise<ColumnSample | undefined> {
+  const values: CountedValue[] = []
+  const mean = createMean(type)
+  let nulls = 0
+  let rows = 0
+  let min: Cell = null
+  let max: Cell = null
+  for await (const batch of batches) {
+    if (values.length + batch.length > mostGroups) return undefined
+    for (const [cell = null, counted = null] of batch) {
+      const count = Number(counted)
+      rows += count
+      if (cell === null) {
+        nulls += count
+        continue
+      }
+      min ??= cell
+      max = cell
+      mean.add(cell, count)
+      values.push({ value: jsonValue(type, cell), key: orderKey(type, cell), count })
+    }
+    await setImmediate()
+  }
+  return { rows, nulls, min, max, mean: mean.result(), size: rows, values, isSorted: true }
+}
+
+type SampledValue = Omit<CountedValue, 'count'> & {
+  /** Two values are equal if their identities are. */
+  readonly identity: JsonValue
+}
+
+function countValues(sampled: readonly (SampledValue | null)[]): CountedValue[] {
+  const counted = new Map<JsonValue, CountedValue>()
+  for (const one of sampled) {
+    if (!one) continue
+    const same = counted.get(one.identity)
+    if (same) same.count++
+    else counted.set(one.identity, { value: one.value, key: one.key, count: 1 })
+  }
+  return [...counted.values()]
+}
+
+/** Those without a place in the order come last. */
+function byKey({ key: one }: CountedValue, { key: other }: CountedValue): number {
+  if (one === undefined || other === undefined) return Number(one === undefined) - Number(other === undefined)
+  return one < other ? -1 : Number(one > other)
 }
 
 const isNumeric = (type: AttributeType): boolean => type === 'integer' || type === 'number'
@@ -72,12 +133,12 @@ function createMean(type: AttributeType) {
   let sum = 0
   let mean = 0
   return {
-    add(cell: string) {
+    add(cell: string, times = 1) {
       const number = isNumeric(type) ? Number(cell) : Number.NaN
       if (!Number.isFinite(number)) return
-      count++
-      sum += number
-      mean = mean * ((count - 1) / count) + number / count
+      count += times
+      sum += number * times
+      mean = mean * ((count - times) / count) + number * (times / count)
     },
     result: () => (count === 0 ? null : Number.isFinite(sum) ? sum / count : mean),
   }

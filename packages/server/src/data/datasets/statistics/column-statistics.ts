@@ -1,7 +1,15 @@
 // Statistics of a sampled column: frequencies, distinct count (Haas-Stokes), quantiles, histogram.
 import type { AttributeType } from '../../../query/values/attribute.ts'
+import { compareValues } from '../../../query/values/value.ts'
 import { type CalendarUnit, calendarBins } from './calendar-bins.ts'
-import { type JsonValue, jsonValue, type OrderKey, orderKey, type SampledValue } from './column-sample.ts'
+import {
+  type ColumnSample,
+  type CountedValue,
+  type JsonValue,
+  jsonValue,
+  type OrderKey,
+  orderKey,
+} from './column-sample.ts'
 
 /** A value and how often it occurs. */
 export type Frequent = { value: JsonValue; count: number }
@@ -10,24 +18,15 @@ export type Bin = { from: JsonValue; to: JsonValue; count: number }
 
 const mostFrequent = 20
 
-/** Counts each value of the sample, by identity. */
-export function countValues(values: readonly SampledValue[]): Map<JsonValue, Frequent> {
-  const counts = new Map<JsonValue, Frequent>()
-  for (const { value, identity } of values) {
-    const entry = counts.get(identity)
-    if (entry) entry.count++
-    else counts.set(identity, { value, count: 1 })
-  }
-  return counts
-}
-
 /**
  * The most frequent values, ties in sort order. They are inserted into a short list, because sorting 10 000 texts that
  * all occur once takes 80 ms, and this takes a few.
  */
-export function frequentValues(counts: ReadonlyMap<JsonValue, Frequent>): Frequent[] {
+export function frequentValues({ values, isSorted }: ColumnSample): Frequent[] {
+  const comesBefore = isSorted ? isMoreFrequent : isMoreFrequentOrLess
   const top: Frequent[] = []
-  for (const one of counts.values()) {
+  for (const { value, count } of values) {
+    const one = { value, count }
     const last = top[mostFrequent - 1]
     if (last && !comesBefore(one, last)) continue
     const place = top.findIndex((other) => comesBefore(one, other))
@@ -37,35 +36,41 @@ export function frequentValues(counts: ReadonlyMap<JsonValue, Frequent>): Freque
   return top
 }
 
-const comesBefore = (one: Frequent, other: Frequent): boolean =>
-  one.count === other.count ? one.value < other.value : one.count > other.count
+const isMoreFrequent = (one: Frequent, other: Frequent): boolean => one.count > other.count
+
+const isMoreFrequentOrLess = (one: Frequent, other: Frequent): boolean =>
+  one.count === other.count ? compareValues(one.value, other.value) < 0 : isMoreFrequent(one, other)
 
 /**
  * Estimates the number of distinct values among `total` rows with the Haas-Stokes estimator of PostgreSQL's ANALYZE: n
  * sampled rows with d values, f of them seen once, give n·d / (n − f + f·n/N).
  */
-export function distinctValues(counts: ReadonlyMap<JsonValue, Frequent>, sampled: number, total: number): number {
-  if (sampled === 0 || total <= sampled) return counts.size
-  const once = counts.values().reduce((sum, { count }) => sum + (count === 1 ? 1 : 0), 0)
-  const estimate = (sampled * counts.size) / (sampled - once + (once * sampled) / total)
-  return Math.round(Math.min(total, Math.max(counts.size, estimate)))
+export function distinctValues(values: readonly CountedValue[], total: number): number {
+  const sampled = countOf(values)
+  if (sampled === 0 || total <= sampled) return values.length
+  const once = values.filter(({ count }) => count === 1).length
+  const estimate = (sampled * values.length) / (sampled - once + (once * sampled) / total)
+  return Math.round(Math.min(total, Math.max(values.length, estimate)))
 }
 
-type Ordered = SampledValue & { readonly key: OrderKey }
+const countOf = (values: readonly CountedValue[]): number => values.reduce((sum, { count }) => sum + count, 0)
 
-/** The values that have an order, sorted. */
-export function inOrder(values: readonly SampledValue[]): Ordered[] {
-  return values
-    .filter((one): one is Ordered => one.key !== undefined)
-    .sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
-}
+type Ordered = CountedValue & { readonly key: OrderKey }
+
+/** The values that have a place in the order. */
+export const inOrder = (values: readonly CountedValue[]): Ordered[] =>
+  values.filter((one): one is Ordered => one.key !== undefined)
 
 /** Quantiles like percentile_disc: each is a value of the column. */
 export function quantilesOf(sorted: readonly Ordered[], parts: number): Quantile[] {
-  if (sorted.length === 0) return []
+  const [first] = sorted
+  if (!first) return []
+  const total = countOf(sorted)
+  let index = 0
+  let passed = first.count
   return Array.from({ length: parts + 1 }, (_, part) => {
-    const index = Math.max(0, Math.ceil((part * sorted.length) / parts) - 1)
-    return { p: part / parts, value: (sorted[index] as Ordered).value }
+    while (passed < (part * total) / parts && index < sorted.length - 1) passed += sorted[++index]?.count ?? 0
+    return { p: part / parts, value: (sorted[index] ?? first).value }
   })
 }
 
@@ -102,11 +107,11 @@ export function histogramOf(
   if (step === undefined) return []
   const { width, count } = divide(low.at, high.at, step, bins)
   const counts: number[] = Array(count).fill(0)
-  for (const { key } of sorted) {
+  for (const { key, count: times } of sorted) {
     // Computed with halves, because the range of doubles does not fit into a double.
     const place = width > 0 ? Math.floor((Number(key) / 2 - low.at / 2) / (width / 2)) : 0
     const bin = Math.min(Math.max(0, place), count - 1)
-    counts[bin] = (counts[bin] ?? 0) + 1
+    counts[bin] = (counts[bin] ?? 0) + times
   }
   const edge = (index: number): JsonValue => {
     if (index === 0) return low.value
@@ -125,9 +130,9 @@ function calendarHistogram(
 ): Bin[] {
   const { count, indexOf, edge } = calendarBins(type, range, wanted)
   const counts: number[] = Array(count).fill(0)
-  for (const { key } of sorted) {
+  for (const { key, count: times } of sorted) {
     const bin = Math.min(Math.max(0, indexOf(Number(key))), count - 1)
-    counts[bin] = (counts[bin] ?? 0) + 1
+    counts[bin] = (counts[bin] ?? 0) + times
   }
   const text = (index: number): string => timeText(type, edge(index))
   return counts.map((inBin, index) => ({ from: text(index), to: text(index + 1), count: inBin }))
