@@ -55,6 +55,7 @@ const readers = 'data/uploads/readers'
 const readersMayImport = [
   'data/uploads',
   'query/geometry',
+  'query/formats/formula-guard.ts',
   'query/formats/table-note.ts',
   'kernel/concurrency',
   'kernel/limits',

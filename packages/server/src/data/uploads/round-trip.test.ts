@@ -53,7 +53,7 @@ async function contentOf(id: string, srid: number): Promise<Content> {
 
 async function exportAs(format: FormatName, id: string, srid: number): Promise<Uint8Array> {
   const system = answerFormats[format].hasSrid ? `&srid=${srid}` : ''
-  const download = format === 'geojson' ? '&filename=again.geojson' : ''
+  const download = ['geojson', 'csv'].includes(format) ? `&filename=again.${format}` : ''
   const reply = await fetch(
     `${app.address}/api/v1/datasets/${id}/query?format=${format}&limit=1000${system}${download}`,
     {

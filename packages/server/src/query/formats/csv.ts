@@ -1,5 +1,6 @@
 import type { AttributeType } from '../values/attribute.ts'
 import type { Cell, OutputColumn, RowFormat } from './cell.ts'
+import { guardFormula } from './formula-guard.ts'
 
 /** RFC 4180. `isDownload`: the file may be opened in a spreadsheet, which must not take text for a formula. */
 export function csvFormat(columns: readonly OutputColumn[], isDownload: boolean): RowFormat {
@@ -13,7 +14,7 @@ export function csvFormat(columns: readonly OutputColumn[], isDownload: boolean)
     }
     return `${text}\r\n`
   }
-  const header = `${columns.map(({ name }) => quoted(isDownload ? defused(name) : name)).join(',')}\r\n`
+  const header = `${columns.map(({ name }) => quoted(isDownload ? guardFormula(name) : name)).join(',')}\r\n`
   return { contentType: 'text/csv; charset=utf-8; header=present', begin: header, separator: '', end: '', row: line }
 }
 
@@ -31,7 +32,7 @@ const plainTypes: ReadonlySet<AttributeType> = new Set([
 function cellWriter(type: AttributeType, isDownload: boolean): (cell: string) => string {
   if (plainTypes.has(type)) return (cell) => cell
   if (type === 'binary') return quoted
-  return isDownload && type !== 'geometry' ? (cell) => quoted(defused(cell)) : quoted
+  return isDownload && type !== 'geometry' ? (cell) => quoted(guardFormula(cell)) : quoted
 }
 
 /** Null is an empty field, an empty text a quoted one: they can be told apart. */
@@ -39,5 +40,3 @@ function quoted(cell: string): string {
   if (cell !== '' && !/[",\r\n]|^\s|\s$/.test(cell)) return cell
   return `"${cell.replaceAll('"', '""')}"`
 }
-
-const defused = (cell: string): string => (/^[\s\u00a0]*[=+\-@\t\r\n]/.test(cell) ? `'${cell}` : cell)

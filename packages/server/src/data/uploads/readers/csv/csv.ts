@@ -9,8 +9,10 @@ import { layerNameOf, type Reader, type Warning } from '../reader.ts'
 import { layoutOfFile, type TableLayout } from '../table/layout.ts'
 import { createTable, type TabularLayer } from '../table/table.ts'
 import { isDateHeading } from '../table/table-faults.ts'
+import { chosenTypeOf } from '../table/typed-cell.ts'
 import type { TableRules } from '../table-rules.ts'
 import { createFastRow } from './fast.ts'
+import { createGuardedColumns } from './guarded-columns.ts'
 import { longPiece, type RowBatch, type RowWindow, rowsOfPiece, shortPiece } from './rows.ts'
 
 type CsvOptions = {
@@ -44,10 +46,11 @@ function readCsv(file: string, layout: CsvLayout, options: CsvOptions): Reading 
   const table = createTable(layout, { warnings, isStrict: rules.strict === true, rules })
   const { coordinateNames, fields } = table
   const kindsOf = createKindsOf(table, rules, delimiter)
+  const guards = createGuardedColumns(fields.names.length)
   const window: RowWindow = { ...openTextWindow(file, size), line: 1 }
   // Values of a given type, and those that stand for nothing, are known by their text.
   const isPlain = isFast && rules.types === undefined && rules.nulls === undefined
-  const fast = !isPlain ? undefined : createFastRow(window, table, delimiter, kindsOf)
+  const fast = !isPlain ? undefined : createFastRow(window, table, delimiter, { kindsOf, noteText: guards.note })
   let [batch, at, skipped]: [RowBatch, number, number] = [{ rows: [], lines: [] }, -1, layout.skippedRows]
   let [pieceSize, pieceEnd] = [shortPiece, 0]
   /** Undefined for a row that was read from its bytes. */
@@ -84,13 +87,20 @@ function readCsv(file: string, layout: CsvLayout, options: CsvOptions): Reading 
       pieceEnd = 0
       return fillTextWindow(window)
     },
-    kindsOf: (place, known) =>
-      record ? kindsOfRecord(record.values[place], place, known, kindsOf) : (fast?.kindsOf(place, known) ?? kind.none),
+    kindsOf(place, known) {
+      if (!record) return fast?.kindsOf(place, known) ?? kind.none
+      const value = record.values[place]
+      if (typeof value === 'string') guards.note(place, value)
+      return kindsOfRecord(value, place, known, kindsOf)
+    },
     write(rows, place, type, local) {
       if (record) writeValue(rows, type, record.values[place], local)
       else fast?.write(rows, place, type, local)
     },
-    fields: (kinds) => fieldsOf(fields.names, kinds, table.typeOf),
+    fields: (kinds) =>
+      fieldsOf(fields.names, kinds, table.typeOf).map((field) =>
+        chosenTypeOf(rules, field.name) ? field : guards.fieldOf(field),
+      ),
     progress: () => shareRead(window),
     facts: table.facts,
     whereIs: (axis) => whereIs(record ?? fast?.place() ?? {}, coordinateNames?.[axis]),

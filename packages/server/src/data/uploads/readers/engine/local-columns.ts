@@ -2,6 +2,7 @@
  * What the values of a column are together, where people wrote them by the customs of their country. A column is typed only if all
  * its values are read in one way and no other; where two are left it stays text, and a warning says which upload field settles it.
  */
+import { withoutGuard } from '../../../../query/formats/formula-guard.ts'
 import type { FieldType, Warning } from '../reader.ts'
 import type { DateOrder, DecimalMark, LocalRules } from '../table-rules.ts'
 import { readCompactDate, readLocalDate } from './local-dates.ts'
@@ -13,6 +14,8 @@ export type LocalFormat =
   | { of: 'date'; order: DateOrder | undefined }
   | { of: 'number'; decimal: DecimalMark }
   | { of: 'boolean' }
+  /** Text with an apostrophe before what a spreadsheet would take for a formula. */
+  | { of: 'guarded' }
 
 /** `unsettled` says what cannot be told of a column that stays text for it. */
 export type LocalColumn = {
@@ -123,6 +126,7 @@ function numberField(decimal: DecimalMark, kinds: number): LocalColumn {
 
 /** A value of such a column as a computer writes it; null where it cannot be. */
 export function plainValue(text: string, local: LocalFormat): string | boolean | null {
+  if (local.of === 'guarded') return withoutGuard(text)
   if (text === '') return null
   if (local.of === 'boolean') return readYesOrNo(text) ?? /^true$/i.test(text)
   if (local.of === 'number') return plainDigits(text, local.decimal) ?? text
@@ -153,7 +157,7 @@ export function localWarnings(fields: readonly (LocalColumn & { readonly name: s
   for (const { name, local, type, unsettled } of fields) {
     const said = unsettled ? unsettledText[unsettled] : local && localText(local, type)
     if (said === undefined) continue
-    const code = unsettled ? 'ambiguous_values' : 'local_values'
+    const code = unsettled ? 'ambiguous_values' : local?.of === 'guarded' ? 'guarded_formulas' : 'local_values'
     const way = ways.get(said) ?? { code, names: [], end: said }
     way.names.push(JSON.stringify(name))
     ways.set(said, way)
@@ -176,6 +180,8 @@ const unsettledText = {
 } as const
 
 function localText(local: LocalFormat, type: FieldType): string {
+  if (local.of === 'guarded')
+    return 'an apostrophe before =, +, - or @, which keeps spreadsheets from taking text for a formula, was taken off. If that is wrong, give the field types.'
   if (local.of === 'boolean')
     return 'yes and no in words were read as true and false. If that is wrong, give the field types.'
   if (local.of === 'number') {

@@ -1,3 +1,4 @@
+import { withoutGuard } from '../../../../query/formats/formula-guard.ts'
 import { type CsvCell, rowsOf } from '../csv/rows.ts'
 import { readStart } from '../file-start.ts'
 import { maxFields, ReadFault, type Warning } from '../reader.ts'
@@ -98,7 +99,7 @@ function safeRows(text: string, delimiter: string): CsvCell[][] {
 function uniqueNames(header: readonly CsvCell[]): string[] {
   const seen = new Set<string>()
   return header.map((cell, index) => {
-    const name = cell?.trim() || `column_${index + 1}`
+    const name = withoutGuard(cell?.trim() ?? '') || `column_${index + 1}`
     let unique = name
     for (let count = 2; seen.has(unique); count++) unique = `${name}_${count}`
     seen.add(unique)
