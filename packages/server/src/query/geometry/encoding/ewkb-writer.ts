@@ -11,6 +11,8 @@ export type GeometryWriter = ByteWriter & {
   hasM: boolean
   isMulti: boolean
   sawZ: boolean
+  /** The source of this geometry has measures, kept or not. */
+  sawM: boolean
   /** Of all geometries. */
   closedRings: number
   /** How many geometries were curved, and are made of straight lines. */
@@ -38,6 +40,7 @@ export function createGeometryWriter(
     hasM: false,
     isMulti,
     sawZ: false,
+    sawM: false,
     closedRings: 0,
     curvedCount: 0,
     box: new Float64Array(4),
@@ -48,6 +51,7 @@ export function createGeometryWriter(
 export function beginGeometry(writer: GeometryWriter): void {
   writer.length = 0
   writer.sawZ = false
+  writer.sawM = false
   const { box } = writer
   box[0] = box[1] = Infinity
   box[2] = box[3] = -Infinity

@@ -19,6 +19,8 @@ export type LooseGeometry = {
   geometries?: unknown
   /** Arcs were replaced by straight lines. */
   isCurved?: boolean
+  /** Measures were left out. */
+  isMeasured?: boolean
 }
 
 const maxDepth = 32
@@ -27,6 +29,7 @@ const maxDepth = 32
 export function writeGeometry(writer: GeometryWriter, geometry: LooseGeometry): boolean {
   beginGeometry(writer)
   if (geometry.isCurved === true) writer.curvedCount++
+  if (geometry.isMeasured === true) writer.sawM = true
   return writeInner(writer, geometry, 0)
 }
 
@@ -68,9 +71,10 @@ function writePoint(writer: GeometryWriter, position: unknown): boolean {
 
 function writeOne(writer: GeometryWriter, position: unknown): boolean {
   if (!Array.isArray(position)) return false
-  const [x, y, z] = position
+  const [x, y, z, m] = position
   if (!Number.isFinite(x) || !Number.isFinite(y)) return false
   if (z !== undefined) writer.sawZ = true
+  if (m !== undefined) writer.sawM = true
   writePosition(writer, x, y, Number.isFinite(z) ? z : 0)
   return true
 }

@@ -1,7 +1,7 @@
 // WKB → GeoJSON.
 import { createFlatGeometry, type FlatGeometry } from '../flat/flat-geometry.ts'
 import { readFlatGeometry } from '../flat/flat-geometry-read.ts'
-import { hasCurves } from '../flat/flat-geometry-write.ts'
+import { hasCurves, isMeasured } from '../flat/flat-geometry-write.ts'
 import { GeometryFault } from '../geometry-fault.ts'
 import { geometryCode, geometryTypes } from '../geometry-type.ts'
 import type { LooseGeometry } from './geojson-ewkb.ts'
@@ -14,6 +14,7 @@ export function parseWkb(bytes: Uint8Array): { geometry: LooseGeometry; srid?: n
     if (at !== bytes.length) return undefined
     const geometry = geoJsonOf(flat)
     if (hasCurves(flat)) geometry.isCurved = true
+    if (isMeasured(flat)) geometry.isMeasured = true
     return { geometry, ...(srid !== 0 && { srid }) }
   } catch (error) {
     if (error instanceof GeometryFault) return undefined

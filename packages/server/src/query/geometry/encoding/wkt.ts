@@ -33,7 +33,7 @@ const sridHead = /^\s*SRID=(\d{1,6});/i
 /** Thrown for text that is no WKT; never seen outside. */
 const noWkt = new Error('No WKT')
 
-type Text = { text: string; at: number; hasM: boolean; hasCurves: boolean }
+type Text = { text: string; at: number; hasM: boolean; hasCurves: boolean; isMeasured: boolean }
 
 /** Whether a text starts like WKT. */
 export function looksLikeWkt(text: string): boolean {
@@ -44,11 +44,12 @@ export function looksLikeWkt(text: string): boolean {
 /** The geometry of a WKT or EWKT text; undefined when it is none. Arcs become straight lines. */
 export function parseWkt(text: string): { geometry: LooseGeometry; srid?: number } | undefined {
   const srid = sridHead.exec(text)
-  const state: Text = { text, at: srid?.[0].length ?? 0, hasM: false, hasCurves: false }
+  const state: Text = { text, at: srid?.[0].length ?? 0, hasM: false, hasCurves: false, isMeasured: false }
   try {
     const geometry = readGeometry(state, 0)
     if (state.text.slice(state.at).trim() !== '') return undefined
     if (state.hasCurves) geometry.isCurved = true
+    if (state.isMeasured) geometry.isMeasured = true
     return srid ? { geometry, srid: Number(srid[1]) } : { geometry }
   } catch (error) {
     if (error === noWkt) return undefined
@@ -153,10 +154,10 @@ function readPositions(state: Text): (number[] | [])[] {
   if (end < 0) throw noWkt
   const list = state.text.slice(state.at, end)
   state.at = end + 1
-  return list.split(',').map((text) => positionOf(text.trim(), state.hasM))
+  return list.split(',').map((text) => positionOf(text.trim(), state))
 }
 
-function positionOf(text: string, hasM: boolean): number[] {
+function positionOf(text: string, state: Text): number[] {
   const blank = text.indexOf(' ')
   const [x, y] = [Number(text.slice(0, blank)), Number(text.slice(blank + 1))]
   // The commonest without the detour; three numbers are none.
@@ -164,5 +165,7 @@ function positionOf(text: string, hasM: boolean): number[] {
   if (/^EMPTY$/i.test(text)) return []
   const numbers = text.split(/\s+/).map(Number)
   if (numbers.length < 2 || numbers.length > 4 || !numbers.every(Number.isFinite) || text === '') throw noWkt
-  return numbers.slice(0, hasM ? 2 : 3)
+  const kept = state.hasM ? 2 : 3
+  state.isMeasured ||= numbers.length > kept
+  return numbers.slice(0, kept)
 }

@@ -70,6 +70,7 @@ const flatSink: WkbSink<FlatGeometry> = {
 /** The measures of the positions that come next. Behind an arc they are of no use, because the arc has none. */
 function readMeasures(geometry: FlatGeometry, { view, at, stride, isLittle }: WkbCursor, count: number): void {
   const { vertexCount, isCurved, m } = geometry
+  geometry.isMeasured = true
   if (isCurved) return
   const needed = vertexCount + count
   const measures = m && m.length >= needed ? m : new Float64Array(Math.max(needed, vertexCount * 2))

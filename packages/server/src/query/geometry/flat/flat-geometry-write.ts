@@ -17,6 +17,7 @@ export function writeFlatGeometry(writer: GeometryWriter, geometry: FlatGeometry
   if (!sound) return 'invalid'
   beginGeometry(writer)
   if (hasCurves(geometry)) writer.curvedCount++
+  writer.sawM = isMeasured(geometry)
   writeBody(writer, sound, writer.isMulti && sound.type <= geometryCode.Polygon ? sound.type + 3 : sound.type)
   return geometryTypes[sound.type - 1] ?? 'invalid'
 }
@@ -32,6 +33,8 @@ export function writeIsoWkb(writer: GeometryWriter, geometry: FlatGeometry, keep
 
 /** Whether arcs of it were replaced by straight lines. */
 export const hasCurves = ({ isCurved, members }: FlatGeometry): boolean => isCurved || members.some(hasCurves)
+
+export const isMeasured = (geometry: FlatGeometry): boolean => geometry.isMeasured || geometry.members.some(isMeasured)
 
 export const hasMeasures = ({ m, members }: FlatGeometry): boolean => m !== undefined || members.some(hasMeasures)
 

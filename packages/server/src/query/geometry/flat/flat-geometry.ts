@@ -18,6 +18,8 @@ export type FlatGeometry = {
   members: FlatGeometry[]
   /** Arcs were replaced by straight lines. */
   isCurved: boolean
+  /** The source has measures, be they in `m` or not. */
+  isMeasured: boolean
 }
 
 /** More vertices in one feature would take the memory of the process. */
@@ -35,6 +37,7 @@ export function createFlatGeometry(): FlatGeometry {
     partEnds: [],
     members: [],
     isCurved: false,
+    isMeasured: false,
   }
 }
 
@@ -44,6 +47,7 @@ export function resetGeometry(geometry: FlatGeometry, type: number, hasZ: boolea
   geometry.m = undefined
   geometry.vertexCount = 0
   geometry.isCurved = false
+  geometry.isMeasured = false
   // Only where there is something: setting the length of an array costs more than all else here.
   if (geometry.lineEnds.length) geometry.lineEnds = []
   if (geometry.partEnds.length) geometry.partEnds = []

@@ -18,6 +18,8 @@ export type Findings = {
   /** Those that are loaded without their geometry. */
   readonly invalid: SkippedRows
   missingCount: number
+  /** Those whose measures are left out. */
+  measuredCount: number
   readonly types: Set<GeometryType>
   hasZ: boolean
   extent: Extent | undefined
@@ -34,6 +36,7 @@ export function createFindings(before?: Findings): Findings {
     skipped: createSkippedRows(),
     invalid: createSkippedRows(),
     missingCount: 0,
+    measuredCount: 0,
     types: new Set(before?.types),
     hasZ: before?.hasZ ?? false,
     extent: undefined,
@@ -74,7 +77,8 @@ export function noteRecord(
   } else noteGeometry(findings, shape, geometry)
 }
 
-function noteGeometry(findings: Findings, type: GeometryType, { sawZ, box }: GeometryWriter): void {
+function noteGeometry(findings: Findings, type: GeometryType, { sawZ, sawM, box }: GeometryWriter): void {
+  if (sawM) findings.measuredCount++
   findings.extent = widenExtent(findings.extent, box)
   if (findings.types.has(type) && (findings.hasZ || !sawZ)) return
   findings.types.add(type)
@@ -134,7 +138,10 @@ const noFeatures: Warning = {
 }
 
 /** What to tell of geometries that are not there, or not as the file has them. */
-function warningsOf({ invalid, missingCount, types }: Findings, { closedRings, curvedCount }: Changed): Warning[] {
+function warningsOf(
+  { invalid, missingCount, measuredCount, types }: Findings,
+  { closedRings, curvedCount }: Changed,
+): Warning[] {
   const warnings: Warning[] = []
   if (invalid.count > 0) {
     const features = invalid.first.map(({ feature }) => feature).join(', ')
@@ -149,6 +156,10 @@ function warningsOf({ invalid, missingCount, types }: Findings, { closedRings, c
   if (curvedCount > 0) {
     const message = 'Arcs were replaced by straight lines, one for every four degrees or less.'
     warnings.push({ code: 'linearised_curves', message, count: curvedCount })
+  }
+  if (measuredCount > 0) {
+    const message = 'Measures (M) of positions are not kept: a table holds longitude, latitude and height.'
+    warnings.push({ code: 'measures_left_out', message, count: measuredCount })
   }
   return warnings
 }

@@ -122,6 +122,7 @@ function addRun(table: FlatbufferTable, geometry: FlatGeometry): void {
   const count = xy.length >> 1
   if (z.length > 0 && z.length < count) throw damagedBuffer()
   if (z.length > 0) geometry.hasZ = true
+  if (vectorField(table, 3, 8).length > 0) geometry.isMeasured = true
   spend(table, count * 16)
   reserveVertices(geometry, count)
   for (let vertex = 0; vertex < count; vertex++) {

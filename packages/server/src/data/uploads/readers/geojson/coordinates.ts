@@ -142,6 +142,7 @@ function readPosition(cursor: TextCursor, writer: GeometryWriter): void {
     writer.sawZ = true
     while (peek(cursor) === comma) {
       cursor.at++
+      writer.sawM = true
       readOrdinate(cursor)
     }
   }

@@ -64,7 +64,8 @@ function addPositions(value: unknown, geometry: FlatGeometry, isLine: boolean): 
 
 function addPosition(value: unknown, geometry: FlatGeometry): void {
   if (typeof value !== 'object' || value === null) throw damaged()
-  const { x, y, z } = value as { x?: unknown; y?: unknown; z?: unknown }
+  const { x, y, z, m } = value as { x?: unknown; y?: unknown; z?: unknown; m?: unknown }
+  if (m !== undefined && m !== null) geometry.isMeasured = true
   if (z !== undefined && z !== null) geometry.hasZ = true
   addVertex(geometry, Number(x ?? Number.NaN), Number(y ?? Number.NaN), Number(z ?? 0))
 }

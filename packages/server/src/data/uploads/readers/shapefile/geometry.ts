@@ -18,7 +18,7 @@ function damaged(): ReadFault {
 
 /**
  * Reads the content of a record, which lies in the view from `at` to `end`, into the geometry. False when the record
- * has none. Measures are dropped.
+ * has none. Of measures only whether there are any is kept.
  */
 export function readShape(view: DataView, at: number, end: number, geometry: FlatGeometry): boolean {
   if (end - at < 4) throw damaged()
@@ -32,6 +32,7 @@ export function readShape(view: DataView, at: number, end: number, geometry: Fla
   else if (kind === 5) readParts(view, at, end, geometry, hasZ, true)
   else if (code === multiPatch) readMultiPatch(view, at, end, geometry)
   else throw new ReadFault('invalid_file', `The .shp file has a shape of the unknown type ${code}.`)
+  geometry.isMeasured = code > 10 && code !== multiPatch && hasMeasures(view, at, end, kind, hasZ)
   return geometry.vertexCount > 0
 }
 
@@ -39,6 +40,25 @@ function readPoint(view: DataView, at: number, end: number, geometry: FlatGeomet
   if (end - at < (hasZ ? 24 : 16)) throw damaged()
   resetGeometry(geometry, geometryCode.Point, hasZ)
   addVertex(geometry, view.getFloat64(at, true), view.getFloat64(at + 8, true), hasZ ? height(view, at + 16) : 0)
+}
+
+/** Whether a value of the block behind that of the heights is one. Where there are heights, zeros stand for none, too. */
+function hasMeasures(view: DataView, at: number, end: number, kind: number, hasZ: boolean): boolean {
+  const [start, count] = measuresAt(view, at, kind, hasZ)
+  for (let place = start; place + 8 <= end && place < start + count * 8; place += 8) {
+    const measure = view.getFloat64(place, true)
+    if (measure > -1e38 && !(hasZ && measure === 0)) return true
+  }
+  return false
+}
+
+/** Where the measures begin that a shape may have, and how many they are. */
+function measuresAt(view: DataView, at: number, kind: number, hasZ: boolean): [start: number, count: number] {
+  if (kind === 1) return [at + (hasZ ? 28 : 20), 1]
+  const count = view.getUint32(at + (kind === 8 ? 36 : 40), true)
+  const vertices = kind === 8 ? at + 40 : at + 44 + view.getUint32(at + 36, true) * 4
+  const blocks = vertices + count * 16 + 16
+  return [hasZ ? blocks + count * 8 + 16 : blocks, count]
 }
 
 /** Less than -10^38 means none. */
