@@ -106,7 +106,7 @@ export const dataSettings = {
   UPLOAD_GDAL: Type.Enum(['wasm', 'native'], {
     default: 'wasm',
     description:
-      'What reads GML, DXF, MapInfo, FileGDB and ODS: the GDAL that comes along, or `ogr2ogr` of this machine',
+      'What reads GML, DXF, MapInfo and FileGDB: the GDAL that comes along, or `ogr2ogr` of this machine',
   }),
   MESSAGES_PER_MINUTE: Type.Integer({
     minimum: 0,

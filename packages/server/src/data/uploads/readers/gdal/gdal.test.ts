@@ -49,7 +49,6 @@ const zipped: Open = (file, options) => openZip(file, options, () => assert.fail
 const cases: [SourceFormat, string, Open][] = [
   ['gml', 'holes', by('gml')],
   ['dxf', 'lines_3d', by('dxf')],
-  ['ods', 'plain_table', zipped],
   ['filegdb', 'british', zipped],
   ['tab', 'non_ascii', zipped],
   ['mif', 'points', zipped],
@@ -86,7 +85,7 @@ for (const isNative of [false, true]) {
       file,
       `<OGRVRTDataSource><OGRVRTLayer name="secret"><SrcDataSource>${secret}</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>`,
     )
-    for (const format of ['gml', 'dxf', 'mapinfo', 'ods'] as const) {
+    for (const format of ['gml', 'dxf', 'mapinfo'] as const) {
       await assert.rejects(read(file, by(format), isNative), (error) => {
         assert.ok(error instanceof ReadFault, String(error))
         assert.ok(!error.message.includes(directory), error.message)

@@ -15,10 +15,9 @@ const drivers: Record<GdalFormat, { driver: string; extension: string; key?: str
   dxf: { driver: 'DXF', extension: 'dxf' },
   mapinfo: { driver: 'MapInfo File', extension: 'mif' },
   filegdb: { driver: 'OpenFileGDB', extension: 'gdb', key: 'OBJECTID' },
-  ods: { driver: 'ODS', extension: 'ods' },
 }
 
-export type GdalFormat = 'gml' | 'dxf' | 'mapinfo' | 'filegdb' | 'ods'
+export type GdalFormat = 'gml' | 'dxf' | 'mapinfo' | 'filegdb'
 
 /** A file of the source: where it lies, and what it is called for GDAL. */
 export type GdalSourceFile = { readonly path: string; readonly name: string }

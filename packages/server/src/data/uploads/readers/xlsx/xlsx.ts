@@ -2,24 +2,20 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import readWorkbook from 'read-excel-file/node'
 import type { TableNote } from '../../../../query/formats/table-note.ts'
-import type { CsvCell } from '../csv/rows.ts'
 import { createReader } from '../engine/create-reader.ts'
 import type { Reading } from '../engine/reading.ts'
-import { type RecordBatch, readRecords } from '../engine/records.ts'
+import { readRecords } from '../engine/records.ts'
 import { kindsOfLoose } from '../engine/type-inference.ts'
 import { type Reader, type ReaderOptions, ReadFault, type Warning } from '../reader.ts'
-import { layoutOf } from '../table/layout.ts'
-import { createTable, type TabularLayer } from '../table/table.ts'
-import { isDateHeading } from '../table/table-faults.ts'
+import { createTable } from '../table/table.ts'
 import { tableRulesOf } from '../table-rules.ts'
+import { batchesOf, filledSheets, readSheet, type SheetRows } from '../workbook/sheets.ts'
 import { type UnzippedFile, unzip, zipLimits } from '../zip/zip.ts'
 import { notedLayout, type RawCells, readNote, readRawCells, wholeValue } from './noted-sheet.ts'
 import { findLosses } from './sheet-losses.ts'
 
 /** The workbook lies in memory as a whole. */
 const limits = { ...zipLimits, expandedBytes: 64 * 1024 * 1024 }
-
-type Rows = unknown[][]
 
 /** A workbook: every sheet that holds more than a header is a layer, read by the rules of CSV. */
 export async function openXlsx(file: string, options: ReaderOptions): Promise<Reader> {
@@ -28,19 +24,21 @@ export async function openXlsx(file: string, options: ReaderOptions): Promise<Re
   // What the client says of a table wins over what it says itself.
   const note = Object.keys(tableRulesOf(options)).length === 0 ? await readNote(files) : undefined
   const cells = note && (await readRawCells(files))
-  const sheets = await sheetsOf(file)
-  const filled = new Map([...sheets].filter(([, rows]) => rows.length > 1))
-  // A heading alone is a table without rows, where no sheet holds more.
-  const headings = new Map([...sheets].filter(([, rows]) => rows.length === 1))
-  const chosen = filled.size > 0 ? filled : headings
-  if (chosen.size === 0) throw new ReadFault('no_features', 'There are no rows in the workbook.')
+  const chosen = filledSheets(await sheetsOf(file))
   return createReader({
     format: 'xlsx',
     layers: [...chosen.keys()],
     open: (layer) => {
       const [rows, warnings] = [chosen.get(layer) ?? [], losses.get(layer) ?? []]
       const noted = note && readNotedSheet(rows, note, cells?.get(layer) ?? new Map(), warnings)
-      return noted ?? readSheet(rows, options, warnings)
+      return (
+        noted ??
+        readSheet(
+          rows.map((row) => row.map(withoutZone)),
+          options,
+          warnings,
+        )
+      )
     },
     rules: options,
   })
@@ -62,10 +60,10 @@ async function unpackSafely(
   return files
 }
 
-async function sheetsOf(file: string): Promise<Map<string, Rows>> {
+async function sheetsOf(file: string): Promise<Map<string, SheetRows>> {
   try {
     const sheets = await readWorkbook(file, { trim: false })
-    return new Map(sheets.map(({ sheet, data }) => [sheet, (data as Rows).map((row) => row.map(withoutEscapes))]))
+    return new Map(sheets.map(({ sheet, data }) => [sheet, (data as SheetRows).map((row) => row.map(withoutEscapes))]))
   } catch (error) {
     throw new ReadFault('invalid_file', 'The workbook cannot be read.', {}, error)
   }
@@ -88,7 +86,7 @@ function withoutZone(value: unknown): unknown {
 
 /** A sheet of our own exports; undefined if it is changed so much that its note says nothing of it. */
 function readNotedSheet(
-  rows: Rows,
+  rows: SheetRows,
   note: TableNote,
   cells: RawCells,
   warnings: readonly Warning[],
@@ -108,34 +106,4 @@ function readNotedSheet(
     kindsOf: (value) => kindsOfLoose(value, {}, false),
     batches: batchesOf(rows.map(wholeRow), table),
   })
-}
-
-function readSheet(found: Rows, options: ReaderOptions, warnings: readonly Warning[]): Reading {
-  const rows = found.map((row) => row.map(withoutZone))
-  const sample = rows.slice(0, 200).map((row) => row.map(cellOf))
-  const rules = tableRulesOf(options)
-  const table = createTable(layoutOf(sample, { ...rules, sourceSrid: options.sourceSrid }), {
-    warnings,
-    isStrict: options.strict === true,
-    rules,
-  })
-  return readRecords({
-    ...table,
-    kindsOf: (value, place) => kindsOfLoose(value, rules, isDateHeading(table.fields.names[place] ?? '')),
-    batches: batchesOf(rows, table),
-  })
-}
-
-function cellOf(value: unknown): CsvCell {
-  return value === null || value === undefined ? null : String(value)
-}
-
-const batchRows = 1_000
-
-async function* batchesOf(all: Rows, { layout, recordOf }: TabularLayer): AsyncGenerator<RecordBatch> {
-  for (let index = layout.skippedRows; index < all.length; index += batchRows) {
-    const rows = all.slice(index, index + batchRows)
-    const fraction = (index + batchRows) / all.length
-    yield { records: rows.map((row, offset) => recordOf(row, index + offset + 1)), fraction }
-  }
 }

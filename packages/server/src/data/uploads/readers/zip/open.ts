@@ -30,8 +30,7 @@ async function openFiles(
   const names = packed.map(({ name }) => name)
   if (names.length === 0) throw await nothingIn(file)
   if (names.includes('content.xml') && names.includes('mimetype')) {
-    refuseTableRules(options, 'ODS')
-    return (await import('../gdal/gdal.ts')).openByGdal(file, 'ods', options)
+    return (await import('../ods/ods.ts')).openOds(packed, options)
   }
   if (names.some((name) => largePart.test(name))) {
     refuseTableRules(options, 'a Shapefile')
