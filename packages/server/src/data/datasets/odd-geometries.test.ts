@@ -56,6 +56,9 @@ const tables = `
   INSERT INTO {s}.one_odd SELECT g, ST_Transform(ST_Point(8, 47, 4326), 2056) FROM generate_series(2, 4) g;
   INSERT INTO {s}.one_odd VALUES (1, ST_Point(8, 47)), (5, ST_Point(2600000, 1200000)), (6, ST_Point(1, 1, 999998)),
     (7, ST_Point(1e9, 1e9, 32632)), (8, ST_Point(8, 47, 4326));
+  CREATE TABLE {s}.each_other (id int4 PRIMARY KEY, geom geometry);
+  INSERT INTO {s}.each_other VALUES (1, ST_Point(8, 47)), (2, ST_Point(8, 47, 4326)), (3, ST_Transform(ST_Point(8, 47, 4326), 2056)),
+    (4, ST_Transform(ST_Point(8, 47, 4326), 3857)), (5, ST_Point(1, 1, 999998));
   CREATE TABLE {s}.beyond (id int4 PRIMARY KEY, geom geometry(Point, 32632));
   INSERT INTO {s}.beyond VALUES (1, ST_Transform(ST_Point(8, 47, 4326), 32632)), (2, ST_Point(1e9, 1e9, 32632));`
 const sources = ['anything', 'degrees', 'metric', 'discs', 'tins', 'arcs'] as const
@@ -189,6 +192,15 @@ describe('curves, surfaces and empty shapes', () => {
 })
 
 describe('geometries of unknown reference systems', () => {
+  test('are drawn wherever others of several systems are', async () => {
+    const id = await made({ source: 'each_other' })
+    for (const path of ['0/0/0', '6/33/22', '12/2139/1440']) {
+      const tile = await tileOf(id, path)
+      const shown = JSON.parse(tile.body).features.map((one: { id: number }) => one.id)
+      assert.deepEqual([shown.sort(), tile.headers['x-tile-features']], [[1, 2, 3, 4], '4/4'], path)
+    }
+  })
+
   async function create(body: object): Promise<Reply> {
     return call('POST', '/api/v1/datasets', { body: { type: 'table', name: 'unknown', ...body } })
   }

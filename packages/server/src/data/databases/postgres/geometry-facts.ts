@@ -41,19 +41,20 @@ const sampledRows = 100
 /** Of a slow query the first value must do. */
 const sampleMs = 2_000
 
-/** The systems of the first values, the most frequent one first and none last. Longitudes may go from 0 to 360. */
-const systemsSql = (from: Sql, name: string, limit: number): Sql => sql`
+/** The systems of the first values: those that are known first, and of these the most frequent. Longitudes may go from 0 to 360. */
+const systemsSql = (from: Sql, name: string, limit: number): Sql => sql`SELECT * FROM (
   SELECT ST_SRID(shape) AS srid, max(ST_CoordDim(shape)) AS dimension, count(*) AS rows,
          count(*) FILTER (WHERE NOT (shape @ ST_MakeEnvelope(-360, -90, 360, 90) OR ST_IsEmpty(shape))) AS outside
   FROM (SELECT q.${ident(name)}::geometry AS shape FROM ${from} AS q
         WHERE q.${ident(name)} IS NOT NULL LIMIT ${raw(String(limit))}) AS first_values
-  GROUP BY 1 ORDER BY 1 = 0, 3 DESC`
+  GROUP BY 1) AS systems
+  ORDER BY EXISTS (SELECT FROM spatial_ref_sys AS s WHERE s.srid = systems.srid) DESC, systems.rows DESC, systems.srid`
 
 function withSystems(geometry: GeometryFact, rows: readonly Cells[]): GeometryFact {
   const [first] = rows
   if (!first) return geometry
   const srid = geometry.srid || Number(first.srid)
-  const isOutsideDegrees = srid === 0 && Number(first.outside) * 2 > Number(first.rows)
+  const isOutsideDegrees = geometry.srid === 0 && areOutsideDegrees(rows)
   return {
     ...geometry,
     srid,
@@ -61,6 +62,13 @@ function withSystems(geometry: GeometryFact, rows: readonly Cells[]): GeometryFa
     ...(rows.length > 1 && { hasSystems: true }),
     ...(isOutsideDegrees && { isOutsideDegrees }),
   }
+}
+
+/** Most values have no system, and most of these are no longitudes and latitudes. */
+function areOutsideDegrees(rows: readonly Cells[]): boolean {
+  const zero = rows.find(({ srid }) => Number(srid) === 0)
+  const all = rows.reduce((sum, { rows: some }) => sum + Number(some), 0)
+  return zero !== undefined && Number(zero.rows) * 2 > all && Number(zero.outside) * 2 > Number(zero.rows)
 }
 
 const geometryTypes =
