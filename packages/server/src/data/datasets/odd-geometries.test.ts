@@ -65,12 +65,15 @@ const sources = ['anything', 'degrees', 'metric', 'discs', 'tins', 'arcs'] as co
 
 let app: TestApp
 let tenant: Tenant
+let schema: string
 const ids: Record<string, string> = {}
 before(async () => {
   app = await testApp()
   tenant = await app.tenant('odd')
-  const schema = `app_${tenant.id.replaceAll('-', '')}`
-  await app.db.script(`${tables.replaceAll('{s}', schema)} GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${schema}`)
+  schema = `app_${tenant.id.replaceAll('-', '')}`
+  await app.db.script(
+    `${tables.replaceAll('{s}', schema)} GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA ${schema} TO ${schema}`,
+  )
   for (const source of sources) {
     const reply = await call('POST', '/api/v1/datasets', { body: { type: 'table', name: source, source } })
     assert.equal(reply.status, 201, reply.text)
@@ -257,6 +260,26 @@ describe('geometries of unknown reference systems', () => {
     assert.equal(JSON.parse(tile.body).features.length, 5)
     const near = await query(id, { attributes: ['id'], nearest: { point: [7.44, 46.95] }, limit: 2 })
     assert.equal(near.length, 2)
+  })
+
+  test('are not written to in degrees, unless the dataset states them', async () => {
+    const body = [{ id: 9, geom: { type: 'Point', coordinates: [7.44, 46.95] } }]
+    const unknown = await made({ source: 'zero_metric', metadata: { editable: true } })
+    const refused = await call('POST', `/api/v1/datasets/${unknown}/rows`, { body })
+    assert.deepEqual(
+      [refused.status, /body\/0\/geom.*metadata\.srid/.test(refused.body.detail)],
+      [400, true],
+      refused.text,
+    )
+    const stated = await made({ source: 'zero_metric', metadata: { editable: true, srid: 2056 } })
+    const written = await call('POST', `/api/v1/datasets/${stated}/rows`, { body })
+    assert.equal(written.status, 201, written.text)
+    assert.match((await ask(stated, 'format=csv&srid=2056&filter[id]=9')).text, /POINT\(2600104\.\d+ 1199879\.\d+\)/)
+    await app.db.script(`DELETE FROM ${schema}.zero_metric WHERE id = 9`)
+    const measured = await call('POST', `/api/v1/datasets/${stated}/rows`, {
+      body: [{ id: 10, geom: 'POINT M(7 46 3)' }],
+    })
+    assert.deepEqual([measured.status, /measures/.test(measured.body.detail)], [400, true], measured.text)
   })
 
   test('can be stated only as a system that the database knows', async () => {

@@ -19,6 +19,8 @@ export type GeometryColumn = {
   /** The column itself has no system: values are stored without one. */
   readonly isUnlocated: boolean
   readonly isGeography: boolean
+  /** Nobody has stated the system of the column, and its coordinates are no degrees. */
+  readonly isUnknown: boolean
 }
 
 const wgs84 = 4326
@@ -37,6 +39,7 @@ export function geometryColumnOf(dbType: string, attribute: Attribute | undefine
     srid: own || (attribute?.srid ?? 0),
     isUnlocated: own === 0 && (isTyped || attribute?.unlocated === true || !attribute?.srid),
     isGeography,
+    isUnknown: attribute?.isOutsideDegrees === true,
   }
 }
 
@@ -55,9 +58,13 @@ export type GeometryOptions = {
   readonly crs?: InputCrs | undefined
 }
 
+const unknownSystem =
+  'cannot be written: the column has no SRID, and its coordinates are not longitudes and latitudes. Set metadata.srid of the dataset to the code of its system, such as 2056'
+
 /** Hexadecimal EWKB in the system that it is given in. Throws a 400 that names the place. */
 export function geometryText(value: unknown, column: GeometryColumn, path: string, options: GeometryOptions): string {
   const { repair, crs = longitudeLatitude } = options
+  if (column.isUnknown) throw invalid(path, unknownSystem)
   const written = typeof value === 'string' ? wktGeometry(value, path) : (value as LooseGeometry)
   const read = readGeometry(written, path)
   if (repair) demandFewCrossings(read, path)
@@ -98,6 +105,7 @@ function wktGeometry(text: string, path: string): LooseGeometry {
   if (!read) throw invalid(path, 'must be WKT such as POINT(24.9 60.2), or a GeoJSON geometry')
   if (read.geometry.isCurved)
     throw invalid(path, 'must not have arcs, which cannot be kept; write them as straight lines')
+  if (read.geometry.isMeasured) throw invalid(path, 'must not have measures (M), which cannot be kept')
   if ((read.srid ?? wgs84) !== wgs84) throw invalid(path, 'must be in longitude and latitude (SRID 4326)')
   return read.geometry
 }
