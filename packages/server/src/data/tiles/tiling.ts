@@ -60,7 +60,7 @@ export type Tiling = {
   readonly context: TileSourceContext
   readonly archives: Archives
   readonly workers: TileWorkers
-  readonly blockLoads: DensestTilesCache
+  readonly densest: DensestTilesCache
   readonly cache: TileCache
   readonly overviews: Overviews
   close(): Promise<void>
@@ -99,8 +99,8 @@ export function createTiling(options: TilingOptions): Tiling {
     rebuildMs: options.overviewRebuildMs,
     findDataset: find,
   })
-  const blockLoads = createDensestTiles()
-  const ofFiles = fileOverviews(options, find, blockLoads)
+  const densest = createDensestTiles()
+  const ofFiles = fileOverviews(options, find, densest)
   const versions = createDataVersions(options)
   const data: TileDatasets = {
     find,
@@ -127,7 +127,7 @@ export function createTiling(options: TilingOptions): Tiling {
     context: { data, archives: archiveInfo, filesOf },
     archives,
     workers,
-    blockLoads,
+    densest,
     cache: createTileCache(cacheMb * 1024 * 1024),
     overviews,
     async close() {
@@ -163,14 +163,14 @@ async function estimateOf(
 const fileOverviews = (
   options: TilingOptions,
   findDataset: TileDatasets['find'],
-  loads: DensestTilesCache,
+  densest: DensestTilesCache,
 ): FileOverviews =>
   createFileOverviews({
     ...options,
     directory: overviewDirectory(options.dataDirectory),
     minRows: options.overviewMinRows,
     findDataset,
-    loads,
+    densest,
   })
 
 /** A failure is no reason to refuse a tile: without statistics it is made of its rows. */
@@ -179,7 +179,7 @@ function tableStatistics(sources: Sources): TileDatasets['table'] {
   async function look(dataset: Dataset): Promise<TileTable | undefined> {
     const options = { timeoutMs: estimateMs, signal: AbortSignal.timeout(estimateMs) }
     const { rows = null, isIndexed = false } = (await sources.estimate(dataset, options).catch(() => undefined)) ?? {}
-    return rows !== null && isIndexed ? { rows, estimates: new Map() } : undefined
+    return rows !== null && isIndexed ? { rows } : undefined
   }
   return (dataset) => tables.get(`${dataset.id} ${dataset.revision}`, () => look(dataset))
 }

@@ -50,7 +50,7 @@ function createTiles(services: BaseServices, { tiling, budget, use, ...options }
     budget,
     rowCache: createRowCache(),
     cellTables: createCellTables(),
-    blockLoads: tiling.blockLoads,
+    densest: tiling.densest,
     archives,
   }
   const sources = createTileSourceCache(services, context)

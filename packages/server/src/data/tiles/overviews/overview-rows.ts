@@ -29,13 +29,13 @@ export type OverviewSource = {
 /** A tile with at most this much fits into its budget, and is made from the table itself. */
 type Enough = { readonly rows: number; readonly vertices: number; readonly bytes: number; readonly rowBytes: number }
 
-const most = { rows: 10_000, vertices: 200_000 }
+const mostVertices = 200_000
 /** Fewer are read from the table, however long its rows are. */
 const fewest = 500
 
-export const enoughFor = ({ most: { rows, bytes } }: ThinningBudget, rowBytes: number): Enough => ({
-  ...{ rows: Math.min(most.rows, rows), vertices: most.vertices },
-  ...{ bytes: Math.max(bytes, fewest * rowBytes), rowBytes },
+export const enoughFor = ({ aim }: ThinningBudget, rowBytes: number): Enough => ({
+  ...{ rows: aim.rows, vertices: mostVertices },
+  ...{ bytes: Math.max(aim.bytes, fewest * rowBytes), rowBytes },
 })
 
 /** Every row once. Returns how many there are. */

@@ -15,7 +15,6 @@ import type { TileRequest } from '../http/tile-request.ts'
 import type { FileOverview } from '../overviews/files/file-overview.ts'
 import type { Overview } from '../overviews/overview.ts'
 import type { DensestTilesCache } from '../thinning/densest-tiles.ts'
-import type { EstimatedRates } from '../thinning/thinning-rule.ts'
 import type { TileWorkers } from '../workers/tile-workers.ts'
 import type { DatasetLayer } from './dataset-layer.ts'
 import type { TileExtent } from './tile-bounds.ts'
@@ -115,7 +114,7 @@ export type TileMakers = {
   readonly budget: TileBudget
   readonly rowCache: RowCache
   readonly cellTables: CellTables
-  readonly blockLoads: DensestTilesCache
+  readonly densest: DensestTilesCache
   readonly archives: Archives
 }
 
@@ -147,11 +146,7 @@ export type TileDatasets = {
 
 export type TileEstimate = { readonly rows?: number; readonly extent?: TileExtent }
 
-export type TileTable = {
-  readonly rows: number
-  /** The rates of its zooms, by filter, budget and columns. */
-  readonly estimates: Map<string, Promise<EstimatedRates | undefined>>
-}
+export type TileTable = { readonly rows: number }
 
 /** What tiles need from archives. */
 export type TileArchives = { info(applicationId: string, uri: string): Promise<ArchiveInfo> }

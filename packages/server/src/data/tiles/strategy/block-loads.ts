@@ -1,7 +1,7 @@
 // What the densest tiles of an engine's rows hold, estimated from a sample once for all tiles of the same rows. Rates follow from it.
 import { joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { DensestTiles } from '../thinning/densest-tiles.ts'
-import { alwaysShown, highestThinned, ranks, visibleWidth } from '../thinning/thinning-rule.ts'
+import { alwaysShown, highestThinned, ranks, type TileLoad, visibleWidth } from '../thinning/thinning-rule.ts'
 import { squareOf } from './block-grid.ts'
 import type { BlockQuery } from './block-query.ts'
 
@@ -11,16 +11,17 @@ const sampleRows = 60_000
 const fewRows = 20_000
 const sizedRows = 5_000
 
-/** The densest tile of each zoom. */
+/** Of each zoom one tile, the densest. */
 export async function measureLoads(query: BlockQuery): Promise<DensestTiles> {
   const signal = AbortSignal.timeout(measureMs)
   const share = Math.min(1, sampleRows / (query.thinning.rows ?? 0))
   const few = await sampled(query, share, signal)
   const isFew = share < 1 && (few[0] ?? []).reduce((sum, { rows }) => sum + rows * share, 0) < fewRows
-  return isFew ? sampled(query, 1, signal) : few
+  const densest = isFew ? await sampled(query, 1, signal) : few
+  return { loads: densest.map((load) => [load]), rowsIn: () => 0 }
 }
 
-async function sampled(query: BlockQuery, share: number, signal: AbortSignal): Promise<DensestTiles> {
+async function sampled(query: BlockQuery, share: number, signal: AbortSignal): Promise<TileLoad[]> {
   const { grid, filter, rowsFrom, rank, isPoint } = query
   const bits = raw(String(highestThinned))
   const classes = isPoint ? raw('0') : sizeClassSql(raw('width'), raw('(1 << z)'))

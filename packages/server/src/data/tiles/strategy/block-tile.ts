@@ -4,7 +4,7 @@
 import { joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { blame } from '../../../query/execution/connection.ts'
 import type { TileBudget } from '../source/tile-budget.ts'
-import type { DensestTiles, DensestTilesCache } from '../thinning/densest-tiles.ts'
+import type { DensestTilesCache, SampledRows } from '../thinning/densest-tiles.ts'
 import {
   alwaysShown,
   cellBits,
@@ -12,6 +12,7 @@ import {
   rankLimit,
   ranks,
   rateAt,
+  type TileLoad,
   thinningBudget,
 } from '../thinning/thinning-rule.ts'
 import type { MadeTile } from '../workers/tile-job.ts'
@@ -24,23 +25,19 @@ import { counted, featuresText, type StrategyResult } from './run-tile-strategy.
 export type RuleWork = BlockWork & {
   /** What rates are chosen for. */
   readonly budget: TileBudget
-  readonly loads: DensestTilesCache
-  /** Changes with the rows that tiles are made of. */
-  readonly rowsKey: string
+  readonly densest: DensestTilesCache
+  readonly sampled: SampledRows
   readonly signal: AbortSignal
 }
 
 /** A tile of all its rows or, at a thinned zoom, of those that the rule shows. */
 export async function blockTile(query: BlockQuery, work: RuleWork): Promise<StrategyResult> {
   try {
-    const densest = await work.loads.of(work.rowsKey, () => measureLoads(query), work.signal)
-    const rates = chooseRates(
-      densest.map((load) => [load]),
-      thinningBudget(work.budget),
-    )
+    const { loads } = await work.densest.of(work.sampled, () => measureLoads(query), work.signal)
+    const rates = chooseRates(loads, thinningBudget(work.budget))
     const isThinned = work.zoom < rates.length
     return isThinned
-      ? await thinnedTile(query, work, thinningAt(work.zoom, rates, densest))
+      ? await thinnedTile(query, work, thinningAt(work.zoom, rates, loads[work.zoom] ?? []))
       : await plainTile(query, work)
   } catch (error) {
     return blame(query.source.connection)(error)
@@ -68,9 +65,9 @@ type ZoomThinning = { readonly zoom: number; readonly rate: number; readonly dra
 /** More rows of a tile than these are not sorted into cells: then some of them are, and the rows of cells are estimated. */
 const mostRows = 100_000
 
-function thinningAt(zoom: number, rates: readonly number[], densest: DensestTiles): ZoomThinning {
+function thinningAt(zoom: number, rates: readonly number[], densest: readonly TileLoad[]): ZoomThinning {
   const rate = rateAt(rates, zoom)
-  const rows = (densest[zoom] ?? []).reduce((sum, load) => sum + load.rows, 0)
+  const rows = densest.flat().reduce((sum, load) => sum + load.rows, 0)
   // Steps of two, so that an estimate that changes a little changes nothing.
   const share = rows <= mostRows ? 1 : 2 ** -Math.ceil(Math.log2(rows / mostRows))
   return { zoom, rate, drawn: Math.max(share, Math.min(1, rate)) * ranks }

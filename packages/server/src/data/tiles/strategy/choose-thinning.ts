@@ -1,16 +1,18 @@
 // Chooses how a tile of a database's rows is thinned, before any row is read.
 import type { DatasetLayer } from '../source/dataset-layer.ts'
 import type { TileBudget } from '../source/tile-budget.ts'
-import type { LoadedTileSource, TileData, TileDatasets } from '../source/tile-source-type.ts'
+import type { LoadedTileSource, TileData, TileMakers } from '../source/tile-source-type.ts'
 import type { TileQuery } from '../sql/tile-sql.ts'
 import { hasCells } from '../thinning/corners-sql.ts'
-import { ratesOf } from '../thinning/estimate-rates.ts'
 import { pagesOf, sampleRank } from '../thinning/rank-sql.ts'
+import { sampleOf } from '../thinning/sample-rows.ts'
 import { cellBitsFor, chooseRates, rateAt, thinningBudget } from '../thinning/thinning-rule.ts'
 import type { ThinningChoice, TileStrategy } from './tile-strategy.ts'
 
 /** More rows of a tile are sampled, and what they stand for is estimated; fewer are counted. */
 const mostCounted = 40_000
+/** A smaller table fits into any tile. */
+const leastRows = 1_000
 /** Rows of a sample are read one after the other, which is faster than by index by about this factor. */
 const sequential = 2
 
@@ -24,35 +26,45 @@ type Dense = {
   readonly isLimited: boolean
 }
 
+type Services = Pick<TileMakers, 'densest'> & { readonly data: Pick<TileMakers['data'], 'table'> }
 type Layered = { readonly layer: DatasetLayer; readonly overview: LoadedTileSource['overview'] }
 
 /** The strategy with the thinning of its zoom. Clusters stand for their rows already. */
 export async function withThinning(
   strategy: TileStrategy,
-  data: Pick<TileDatasets, 'table'>,
+  services: Services,
   layered: Layered,
   dense: Dense,
 ): Promise<TileStrategy> {
   const isOverview = strategy.from === 'overview'
   if ((!isOverview && strategy.from !== 'table') || strategy.clusterWidth !== undefined) return strategy
   if (dense.isLimited && !isOverview) return strategy
-  const thinning = await chooseThinning(data, layered, dense)
+  const thinning = await chooseThinning(services, layered, dense)
   if (!thinning) return strategy
   return isOverview ? { ...strategy, thinning } : { from: 'thinned', thinning }
 }
 
+/** Of a filter and the columns that are shown. */
+const sampledRows = ({ dataset: { id, revision } }: DatasetLayer, { where, columns }: TileQuery) => ({
+  key: JSON.stringify(['table', id, revision, where, columns.map(({ name }) => name)], exact),
+  hasVersion: false,
+})
+
+/** JSON has no large integers. */
+const exact = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+
 /** Undefined if the zoom shows all rows. */
 async function chooseThinning(
-  data: Pick<TileDatasets, 'table'>,
+  { data, densest }: Services,
   { overview, layer }: Layered,
   { inSql, query, budget, isFiltered }: Dense,
 ): Promise<ThinningChoice | undefined> {
   const { z } = query.tile
+  const limits = thinningBudget(budget)
   // Multipoints have a size, and are in several cells.
   const isPoint = layer.geometryType === 'point'
   if (overview && !isFiltered) {
     const { thinning: built, tableRank: rank } = overview
-    const limits = thinningBudget(budget)
     const rate = Math.min(rateAt(built.rates, z), rateAt(chooseRates(built.densest, limits), z))
     if (rate === 1) return undefined
     const cellBits = Math.min(built.cellBits, cellBitsFor(built.densest, limits))
@@ -60,11 +72,14 @@ async function chooseThinning(
     return { rate, cellBits, rank, isPoint, read: 'all', isBelowOverview }
   }
   const table = await data.table(layer.dataset)
-  const estimate = await ratesOf(table, inSql, { ...query, isPoint }, budget)
-  const rate = rateAt(estimate?.rates ?? [], z)
-  if (!table || !estimate || rate === 1) return undefined
-  const { cellBits } = estimate
-  const rows = estimate.rowsIn(query.tile)
+  if (!table || table.rows <= leastRows) return undefined
+  const { loads, rowsIn } = await densest.of(sampledRows(layer, query), () =>
+    sampleOf(table.rows, inSql, { ...query, isPoint }),
+  )
+  const rate = rateAt(chooseRates(loads, limits), z)
+  if (rate === 1) return undefined
+  const cellBits = cellBitsFor(loads, limits)
+  const rows = rowsIn(query.tile)
   const thinned = { rate, cellBits, rank: sampleRank, isPoint }
   if (!isPoint || query.isWrapped || !hasCells(query, isPoint) || rows <= mostCounted)
     return { ...thinned, read: 'all' }

@@ -97,7 +97,8 @@ export async function makeDatasetTile(
       plan.where,
       given,
     ])
-    const rule = { budget: { maxFeatures, maxBytes }, loads: services.blockLoads, rowsKey, signal }
+    const sampled = { key: rowsKey, hasVersion: true }
+    const rule = { budget: { maxFeatures, maxBytes }, densest: services.densest, sampled, signal }
     const work = { make, zoom: tile.z, shown, limits: { timeoutMs: blockMs, signal }, ...rule }
     return { source: opened, ...(await blocksTile(loadedSource, layer, { blocks, wanted, work, isFiltered })) }
   }
@@ -111,7 +112,7 @@ export async function makeDatasetTile(
   const isSure = layer.geometryType === 'point' && hasBox(query)
   const work = { inSql, query, overview, make, shown, isLimited, isSure, signal }
   const dense = { inSql, query, budget, isFiltered, isLimited }
-  const thinned = await withThinning(strategy, services.data, { layer, overview: loadedSource.overview }, dense)
+  const thinned = await withThinning(strategy, services, { layer, overview: loadedSource.overview }, dense)
   const made = await runInSql(thinned, work)
   const isPlain = Object.keys(parameters).length === 0 && questionKey(given) === ''
   if (isPlain)

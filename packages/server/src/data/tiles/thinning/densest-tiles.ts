@@ -1,19 +1,30 @@
-// The loads of the densest tiles, measured once for all tiles of the same rows.
+// What samples of rows tell of the densest tiles: taken once for all tiles of the same rows.
 import { createLoadingCache } from '../../../kernel/concurrency/loading-cache.ts'
 import { untilAborted } from '../../../kernel/db/cursor.ts'
 import type { TileLoad } from './thinning-rule.ts'
 
-/** By zoom, the load of its densest tile. */
-export type DensestTiles = readonly TileLoad[]
+export type DensestTiles = {
+  /** By zoom, the loads of its densest tiles. */
+  readonly loads: readonly (readonly TileLoad[])[]
+  /** About how many rows are read to find those of a tile by index; 0 for few. */
+  rowsIn(tile: { readonly z: number; readonly x: number; readonly y: number }): number
+}
 
-/** `key` changes with the rows. Whoever leaves does not end the measuring that others wait for. */
+/** Changes with the rows. Without a version, what was found is believed for a minute. */
+export type SampledRows = { readonly key: string; readonly hasVersion: boolean }
+
+/** Whoever leaves does not end the sampling that others wait for. */
 export type DensestTilesCache = {
-  of(key: string, measure: () => Promise<DensestTiles>, signal: AbortSignal): Promise<DensestTiles>
+  of(rows: SampledRows, sample: () => Promise<DensestTiles>, signal?: AbortSignal): Promise<DensestTiles>
 }
 
 const keptMs = 600_000
+const believedMs = 60_000
 
 export function createDensestTiles(): DensestTilesCache {
   const known = createLoadingCache<DensestTiles>({ ttlMs: keptMs, max: 1_000 })
-  return { of: (key, measure, signal) => untilAborted(known.get(key, measure), signal) }
+  return {
+    of: ({ key, hasVersion }, sample, signal) =>
+      untilAborted(known.get(key, sample, hasVersion ? keptMs : believedMs), signal),
+  }
 }

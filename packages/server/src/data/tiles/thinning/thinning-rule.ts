@@ -23,14 +23,6 @@ export type Rates = readonly number[]
 
 export const rateAt = (rates: Rates, zoom: number): number => rates[zoom] ?? 1
 
-/** Of a table whose rows were sampled, not counted. */
-export type EstimatedRates = {
-  readonly rates: Rates
-  readonly cellBits: number
-  /** About how many rows are read to find those of a tile by index; 0 for few. */
-  rowsIn(tile: { readonly z: number; readonly x: number; readonly y: number }): number
-}
-
 /**
  * Lines and areas are classed by the width of their boxes, the larger side in tile widths of the zoom: 0 is below a 256th (two
  * pixels), and each further class twice as wide. Points are of class 0.

@@ -16,7 +16,7 @@ import { type WrittenLevel, writeOverview } from './write-overview.ts'
 export type FileBuildOptions = {
   readonly db: Db
   readonly files: FileStore
-  readonly loads: DensestTilesCache
+  readonly densest: DensestTilesCache
   readonly budget: TileBudget
   storageLeft(applicationId: string): Promise<number>
   onError(error: unknown): void
@@ -50,15 +50,15 @@ export async function buildFiles(
 }
 
 async function writtenLevels(
-  { db, loads, budget }: FileBuildOptions,
+  { db, densest, budget }: FileBuildOptions,
   id: string,
-  { query, derived, loadsKey }: DescribedFiles,
+  { query, derived, sampled }: DescribedFiles,
   bytes: number,
   signal: AbortSignal,
 ) {
-  const densest = await loads.of(loadsKey, () => measureLoads(query), signal)
+  const { loads } = await densest.of(sampled, () => measureLoads(query), signal)
   const onProgress = (fraction: number): Promise<void> => noteProgress(db, id, fraction)
-  return writeOverview({ derived, query, densest, budget, maxBytes: bytes, signal, onProgress })
+  return writeOverview({ derived, query, loads, budget, maxBytes: bytes, signal, onProgress })
 }
 
 async function store(

@@ -7,6 +7,7 @@ import { type DatasetLayer, layerOf } from '../../source/dataset-layer.ts'
 import type { TileBudget } from '../../source/tile-budget.ts'
 import { type SelectedColumn, selectedColumn } from '../../sql/tile-columns.ts'
 import { type BlockQuery, blockQuery } from '../../strategy/block-query.ts'
+import type { SampledRows } from '../../thinning/densest-tiles.ts'
 import { overviewColumns, shapeOfFiles } from './file-overview.ts'
 
 export type DescribedFiles = {
@@ -16,8 +17,7 @@ export type DescribedFiles = {
   /** Of the files that it is made of. */
   readonly version: string
   readonly shape: string
-  /** Of the loads of its densest tiles. */
-  readonly loadsKey: string
+  readonly sampled: SampledRows
 }
 
 export type DescribeOptions = {
@@ -62,8 +62,8 @@ export async function describeFiles(
   )
   const { version, from, rows = 0 } = query?.thinning ?? {}
   if (!query || !version || !from || rows < minRows) return undefined
-  const loadsKey = `overview ${dataset.id} ${dataset.revision} ${version}`
-  return { layer, query, derived, version, shape: shapeOfFiles(layer, budget), loadsKey }
+  const sampled = { key: `overview ${dataset.id} ${dataset.revision} ${version}`, hasVersion: true }
+  return { layer, query, derived, version, shape: shapeOfFiles(layer, budget), sampled }
 }
 
 const columnsOf = (layer: DatasetLayer): SelectedColumn[] =>

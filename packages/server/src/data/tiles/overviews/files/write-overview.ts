@@ -24,7 +24,7 @@ const mostOfTable = 1
 export type OverviewWork = {
   readonly derived: DerivedFiles
   readonly query: BlockQuery
-  readonly densest: DensestTiles
+  readonly loads: DensestTiles['loads']
   readonly budget: Parameters<typeof thinningBudget>[0]
   /** Of all files. */
   readonly maxBytes: number
@@ -37,11 +37,8 @@ export type WrittenLevel = DerivedFile & { readonly zoom: number | 'all' }
 const stepMs = 600_000
 
 export async function writeOverview(work: OverviewWork): Promise<{ levels: WrittenLevel[]; allFrom: number }> {
-  const { query, densest, budget, derived, signal } = work
-  const rates = chooseRates(
-    densest.map((load) => [load]),
-    thinningBudget(budget),
-  )
+  const { query, loads, budget, derived, signal } = work
+  const rates = chooseRates(loads, thinningBudget(budget))
   const write = (name: string, statement: Sql): Promise<DerivedFile> =>
     derived.write(name, statement, { timeoutMs: stepMs, signal })
   const places = await write('places', positionsSql(query))

@@ -1,26 +1,17 @@
 /**
- * The rates of a table without an overview, or with a filter: from a sample of its rows, which is taken once for all tiles and
- * tells how many rows the densest tiles of each zoom have. The tile at hand plays no part in it.
+ * What the densest tiles of each zoom hold of a table without an overview, or with a filter: from a sample of its rows. The tile at
+ * hand plays no part in it.
  */
 import { joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { column } from '../../../query/execution/postgres-sql.ts'
 import { filterSql } from '../../../query/filter/filter-sql.ts'
 import { unitInMetres } from '../source/tile-bounds.ts'
-import type { TileBudget } from '../source/tile-budget.ts'
-import type { TileData, TileTable } from '../source/tile-source-type.ts'
+import type { TileData } from '../source/tile-source-type.ts'
 import { stored, type TileQuery } from '../sql/tile-sql.ts'
 import { type Corners, cellAt, cornersOf, hasCells, widthOf } from './corners-sql.ts'
+import type { DensestTiles } from './densest-tiles.ts'
 import { rowBytesSql, shapeBytes } from './row-bytes.ts'
-import {
-  alwaysShown,
-  cellBitsFor,
-  chooseRates,
-  type EstimatedRates,
-  highestThinned,
-  type TileLoad,
-  thinningBudget,
-  visibleWidth,
-} from './thinning-rule.ts'
+import { alwaysShown, highestThinned, type TileLoad, visibleWidth } from './thinning-rule.ts'
 
 type InSql = NonNullable<TileData['inSql']>
 
@@ -28,36 +19,14 @@ type InSql = NonNullable<TileData['inSql']>
 const sampledRows = { plain: 10_000, transformed: 4_000 }
 /** Rows whose lengths are measured. */
 const measuredRows = 2_000
-/** A smaller table fits into any tile. */
-const leastRows = 1_000
 const timeoutMs = 5_000
 const seed = 2
 /** Estimates for tiles with fewer rows say too little. */
 const few = 10_000
-const mostKept = 100
 
-/** Undefined where nothing is known of the table: then its rows are shown as they are. */
-export async function ratesOf(
-  table: TileTable | undefined,
-  inSql: InSql,
-  query: TileQuery,
-  budget: TileBudget,
-): Promise<EstimatedRates | undefined> {
-  if (!table || table.rows <= leastRows) return undefined
-  const key = JSON.stringify([query.where, budget, query.columns.map(({ name }) => name)], exact)
-  const kept = table.estimates.get(key)
-  if (kept) return kept
-  // A table that cannot be sampled is shown as it is.
-  const estimate = sampleOf(table, inSql, query)
-    .then((sample) => estimateOf(sample, budget))
-    .catch(() => undefined)
-  if (table.estimates.size >= mostKept) table.estimates.clear()
-  table.estimates.set(key, estimate)
-  return estimate
-}
-
-/** JSON has no large integers. */
-const exact = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+/** A table that cannot be sampled is shown as it is. */
+export const sampleOf = (rows: number, inSql: InSql, query: TileQuery): Promise<DensestTiles> =>
+  readSample(rows, inSql, query).then(densestOf, () => ({ loads: [], rowsIn: () => 0 }))
 
 /** Of the sampled rows those of one tile of the highest zoom and of one size: how many there are, and those of the filter. */
 type Group = {
@@ -71,9 +40,9 @@ type Group = {
 
 type RowSample = { readonly groups: readonly Group[]; readonly rowBytes: number }
 
-async function sampleOf(table: TileTable, inSql: InSql, query: TileQuery): Promise<RowSample> {
+async function readSample(tableRows: number, inSql: InSql, query: TileQuery): Promise<RowSample> {
   const wanted = hasCells(query, query.isPoint) ? sampledRows.plain : sampledRows.transformed
-  const share = Math.min(1, wanted / table.rows)
+  const share = Math.min(1, wanted / tableRows)
   const [groups, lengths] = await Promise.all([
     select(inSql, groupsSql(query, share)),
     select(inSql, bytesSql(query, share)),
@@ -135,25 +104,20 @@ type Crowd = { readonly x: number; readonly y: number; read: number; weight: num
 /** Of each zoom so many of the fullest tiles are looked at. */
 const looked = 20
 
-function estimateOf({ groups, rowBytes }: RowSample, budget: TileBudget): EstimatedRates {
-  const densest: TileLoad[][] = []
+function densestOf({ groups, rowBytes }: RowSample): DensestTiles {
+  const loads: TileLoad[][] = []
   const crowds = new Map<string, number>()
   let level = crowdsOf(groups, 0)
   for (let zoom = highestThinned; zoom >= 0; zoom--) {
     const fullest = [...level].sort((a, b) => b.weight - a.weight).slice(0, looked)
-    densest[zoom] = fullest.map(({ parts }) => loadOf(parts, zoom, rowBytes))
+    loads[zoom] = fullest.map(({ parts }) => loadOf(parts, zoom, rowBytes))
     for (const { x, y, read } of level) if (read > few) crowds.set(`${zoom}/${x}/${2 ** zoom - 1 - y}`, read)
     level = crowdsOf(
       level.flatMap(({ parts }) => parts),
       1,
     )
   }
-  const limits = thinningBudget(budget)
-  return {
-    rates: chooseRates(densest, limits),
-    cellBits: cellBitsFor(densest, limits),
-    rowsIn: ({ z, x, y }) => crowds.get(`${z}/${x}/${y}`) ?? 0,
-  }
+  return { loads, rowsIn: ({ z, x, y }) => crowds.get(`${z}/${x}/${y}`) ?? 0 }
 }
 
 /** A corner of a shape counts as a twentieth of a row. */
