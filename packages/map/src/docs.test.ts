@@ -124,13 +124,13 @@ test('map.html of docs/map.md shows the cities without a bundler', async () => {
   await page.close()
 })
 
-const built = ['main.ts', 'app.tsx']
+const built = ['main.ts', 'app.tsx', 'sightings.ts']
 let build: Promise<void> | undefined
 
 /** Both files, each in a page of its own, in one build: MapLibre, nearly all of it, is the same. */
 async function buildPages(): Promise<void> {
   for (const name of built) {
-    const place = name === 'main.ts' ? '<div id="map" style="height: 500px"></div>' : '<div id="root"></div>'
+    const place = name === 'app.tsx' ? '<div id="root"></div>' : '<div id="map" style="height: 500px"></div>'
     await writeFile(join(folder, name), filled(file(name)))
     await writeFile(
       join(folder, `${name}.html`),
@@ -151,12 +151,45 @@ async function buildPages(): Promise<void> {
     pages.set(`/built/${output.fileName}`, output.type === 'chunk' ? output.code : output.source)
 }
 
-for (const name of built)
+const buildOnce = () => {
+  build ??= buildPages()
+  return build
+}
+
+for (const name of ['main.ts', 'app.tsx'])
   test(`${name} of docs/map.md is built by Vite as it is described, and shows the cities`, async () => {
-    build ??= buildPages()
-    await build
+    await buildOnce()
     await seeCities(`/built/${name}.html`, `docs-${name}`)
   })
+
+test('sightings.ts of docs/map.md has colours with a legend, a filter, a tooltip and a slider over time in ten lines', async () => {
+  const statements = file('sightings.ts')
+    .text.split('\n')
+    .filter((line) => line !== '' && !line.startsWith('//'))
+  assert.ok(statements.length <= 10, String(statements.length))
+  await buildOnce()
+  const page = await browser.open()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(decodeURIComponent(request.url())))
+  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/built/sightings.ts.html`)
+  await page.locator('.graticule-legend').getByText('Orca').waitFor()
+  await page.locator('.graticule-time output').getByText('All times').waitFor()
+  // The third of six lies at 21° east, 5° north; the first two have too few animals.
+  const middle = { x: 400 + (512 * 4) / 360, y: 250 }
+  const tooltip = page.locator('.graticule-tooltip')
+  for (let turn = 0; (await tooltip.count()) === 0; turn++) await page.mouse.move(middle.x + (turn % 3), middle.y)
+  assert.equal(await tooltip.textContent(), 'Orca')
+  assert.ok(
+    asked.some((address) => /\d\.mvt\?.*filter=\{"animals":\{"\$gte":2\}\}/.test(address)),
+    asked.join('\n'),
+  )
+  const ofStep = page.waitForRequest((request) => /\d\.mvt\?.*[?&]time=2024-0/.test(decodeURIComponent(request.url())))
+  await page.locator('.graticule-time input').press('ArrowRight')
+  await ofStep
+  await screenshot(page, 'docs-sightings')
+  assert.deepEqual(page.faults, [])
+  await page.close()
+})
 
 for (const block of blocks.filter((one) => one.language === 'js' && one !== viteConfig))
   test(`the code at line ${block.line} of docs/map.md does what it says without an error`, async () => {

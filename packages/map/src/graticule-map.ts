@@ -6,6 +6,7 @@ import {
   Map as MapLibreMap,
   type MapOptions,
   type StyleSpecification,
+  setWorkerUrl,
 } from 'maplibre-gl'
 import type { Legend, LegendOptions } from './controls/legend.ts'
 import type { PlaceSearch, PlaceSearchOptions } from './controls/place-search.ts'
@@ -23,12 +24,12 @@ import type { RecipeLegend } from './recipe/legend-items.ts'
 import type { DataSource } from './source/data-source.ts'
 import { createState, type State } from './state.ts'
 import { type Theme, themeOf } from './theme.ts'
-import { typedEvents } from './typed-events.ts'
+import { TypedEventTarget } from './typed-events.ts'
 
 /** The parts of MapLibre's error event that identify what failed. */
 type Failure = { error: unknown; sourceId?: string; layer?: { id: string } }
 
-export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
+export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
   /** The MapLibre map. */
   readonly gl: MapLibreMap
   readonly client: MapClient
@@ -48,7 +49,8 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
   constructor(options: GraticuleMapOptions) {
     super()
     checkMapOptions(options)
-    const { client, style, state, theme, live = false, transformRequest, ...rest } = options
+    const { client, style, state, theme, live = false, workerUrl, transformRequest, ...rest } = options
+    if (workerUrl !== undefined) setWorkerUrl(workerUrl)
     this.client = client
     this.state = state ?? createState()
     this.#theme = theme

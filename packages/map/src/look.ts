@@ -7,10 +7,11 @@ import type { SourceLayer } from './default-layers.ts'
 import type { BreakMethod } from './recipe/breaks.ts'
 import type { RecipeLegend } from './recipe/legend-items.ts'
 import type { RampName } from './recipe/palettes.ts'
+import type { Properties } from './selection.ts'
 import type { Theme } from './theme.ts'
 
-export interface ColorBy {
-  attribute: string
+export interface ColorBy<Row extends object = Properties> {
+  attribute: keyof Row & string
   /** Classes of numbers and dates, or one colour for each value. @defaultValue by the values */
   kind?: 'classes' | 'categories'
   /** @defaultValue `natural` */
@@ -27,15 +28,15 @@ export interface ColorBy {
   colors?: Readonly<Record<string, string>>
 }
 
-export interface SizeBy {
-  attribute: string
+export interface SizeBy<Row extends object = Properties> {
+  attribute: keyof Row & string
   /** The smallest and the largest radius of points or width of lines, in pixels. */
   range?: readonly [number, number]
 }
 
-export interface Heat {
+export interface Heat<Row extends object = Properties> {
   /** The attribute that weighs points. @defaultValue each counts one */
-  weight?: string
+  weight?: keyof Row & string
   /** How far a point reaches at zoom 10, in pixels. @defaultValue 24 */
   radius?: number
   palette?: RampName
@@ -43,11 +44,11 @@ export interface Heat {
   below?: number
 }
 
-export interface Cells {
+export interface Cells<Row extends object = Properties> {
   /** Shown below this zoom only; from there on the features themselves are. @defaultValue at all zooms */
   below?: number
   /** What cells are coloured by: `count`, or `sum`, `avg`, `min` or `max` of an attribute, such as `avg(population)`. @defaultValue `count` */
-  value?: string
+  value?: CellValue<keyof Row & string>
   /** The resolution of H3, from 0 to 15, or the level of the grid. @defaultValue by the zoom */
   size?: number
   /** How many classes, from 2 to 10. @defaultValue 5 */
@@ -56,17 +57,20 @@ export interface Cells {
   reverse?: boolean
 }
 
-export interface LookOptions {
+/** What is counted, or computed, of the rows of a cell. */
+export type CellValue<Name extends string = string> = 'count' | `${'sum' | 'avg' | 'min' | 'max'}(${Name})`
+
+export interface LookOptions<Row extends object = Properties> {
   /** Colours features by the values of an attribute. */
-  colorBy?: string | ColorBy | undefined
+  colorBy?: (keyof Row & string) | ColorBy<Row> | undefined
   /** Sizes points and lines by the values of an attribute. */
-  sizeBy?: string | SizeBy | undefined
+  sizeBy?: (keyof Row & string) | SizeBy<Row> | undefined
   /** Shows the density of points. */
-  heat?: boolean | Heat | undefined
+  heat?: boolean | Heat<Row> | undefined
   /** Shows how many rows of a dataset, or which values, lie in hexagons. */
-  hexagons?: boolean | Cells | undefined
+  hexagons?: boolean | Cells<Row> | undefined
   /** The same in squares. */
-  grid?: boolean | Cells | undefined
+  grid?: boolean | Cells<Row> | undefined
 }
 
 /** Layers and legend of a source, for the theme of the style that comes. */

@@ -15,11 +15,13 @@ export interface GraticuleMapOptions extends Omit<MapOptions, 'style' | 'transfo
   theme?: Theme | undefined
   /** Follows the datasets that the style's sources are made from. @defaultValue false */
   live?: boolean | undefined
+  /** Where MapLibre's worker is, for bundlers that do not find it; as MapLibre's `setWorkerUrl`, for all maps of the page. */
+  workerUrl?: string | undefined
   /** Applied to requests to servers other than the client's. */
   transformRequest?: (url: string, resourceType?: string) => { url: string; headers?: Record<string, string> }
 }
 
-export function checkMapOptions({ client, style, state, theme, live }: GraticuleMapOptions): void {
+export function checkMapOptions({ client, style, state, theme, live, workerUrl }: GraticuleMapOptions): void {
   const refuse = (name: string, allowed: string) => new TypeError(`GraticuleMap: ${name} must be ${allowed}.`)
   if (typeof client?.url !== 'string' || typeof client.transformRequest !== 'function')
     throw refuse('client', 'a client made by createClient of @graticule/client')
@@ -32,4 +34,6 @@ export function checkMapOptions({ client, style, state, theme, live }: Graticule
     throw refuse('state', 'made by createState, stateOfStore or stateOfObject')
   if (theme !== undefined && theme !== 'light' && theme !== 'dark') throw refuse('theme', '"light" or "dark"')
   if (live !== undefined && typeof live !== 'boolean') throw refuse('live', 'true or false')
+  if (workerUrl !== undefined && typeof workerUrl !== 'string')
+    throw refuse('workerUrl', "the address of MapLibre's worker")
 }

@@ -5,7 +5,7 @@ export type { PlaceSearch, PlaceSearchOptions } from './controls/place-search.ts
 export type { TimeControl, TimeControlOptions } from './controls/time-control.ts'
 export type { LayersOption, SourceLayer } from './default-layers.ts'
 export { GraticuleMap } from './graticule-map.ts'
-export type { Cells, ColorBy, Heat, SizeBy } from './look.ts'
+export type { Cells, CellValue, ColorBy, Heat, SizeBy } from './look.ts'
 export type { FoundPlace, MapClient } from './map-client.ts'
 export type { GraticuleMapEvents } from './map-events.ts'
 export type { GraticuleMapOptions } from './map-options.ts'
@@ -18,7 +18,7 @@ export {
   type PopupDescription,
   type PopupFunction,
 } from './popups/popups.ts'
-export type { FeatureId, Properties, SelectedFeature } from './selection.ts'
+export type { FeatureId, Properties, RowProperties, SelectedFeature } from './selection.ts'
 export { DataSource } from './source/data-source.ts'
 export type { DataSourceEvents } from './source/source-events.ts'
 export type { SourceFilter } from './source/source-filter.ts'

@@ -8,8 +8,13 @@ import type { State } from './state.ts'
 
 export type FeatureId = string | number
 export type Properties = Readonly<Record<string, unknown>>
+/** The properties of a feature that is a row: tiles leave out what is null. */
+export type RowProperties<Row extends object> = { readonly [Name in keyof Row]?: Row[Name] }
 /** Properties are null while they are not loaded. */
-export type SelectedFeature = { readonly id: FeatureId; readonly properties: Properties | null }
+export type SelectedFeature<Row extends object = Properties> = {
+  readonly id: FeatureId
+  readonly properties: RowProperties<Row> | null
+}
 
 export interface SelectionOutlet {
   /** Sets the feature state on the map. */

@@ -34,4 +34,5 @@ class NotingTarget extends EventTarget {
   }
 }
 
-export const typedEvents = <Details>() => NotingTarget as unknown as new () => TypedEvents<Details>
+/** A class whose details may name the type parameters of its subclass. */
+export const TypedEventTarget = NotingTarget as unknown as new <Details>() => TypedEvents<Details>

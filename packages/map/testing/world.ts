@@ -21,8 +21,9 @@ export async function startWorld() {
       (7, 'p7', '${markup.replaceAll("'", "''")}', ST_GeomFromText('LINESTRING(-30 -30, 30 -30)', 4326));
     CREATE TABLE others (id int PRIMARY KEY, name text, geom geometry(Point, 4326));
     INSERT INTO others SELECT n, 'Other ' || n, ST_SetSRID(ST_Point((n - 2) * 20, -15), 4326) FROM generate_series(1, 3) n;
-    CREATE TABLE sightings (id int PRIMARY KEY, seen timestamptz, geom geometry(Point, 4326));
+    CREATE TABLE sightings (id int PRIMARY KEY, seen timestamptz, species text, animals int, geom geometry(Point, 4326));
     INSERT INTO sightings SELECT n, '2024-01-15T12:00:00Z'::timestamptz + n * interval '1 month',
+      (ARRAY['Orca', 'Fin whale'])[1 + n % 2], n,
       ST_SetSRID(ST_Point(n * 10 + 1, 5), 4326) FROM generate_series(0, 5) n;
     GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${schema}; RESET search_path`)
   const dataset = async (source: string) => {

@@ -3,7 +3,7 @@
 import type { AttributeStatistics } from '@graticule/client'
 import type { ControlPosition, IControl } from 'maplibre-gl'
 import type { GraticuleMap } from '../graticule-map.ts'
-import { isId } from '../map-client.ts'
+import { isName } from '../map-client.ts'
 import type { DataSource } from '../source/data-source.ts'
 import { controlColours } from './control-colours.ts'
 
@@ -199,7 +199,7 @@ export class TimeControl implements IControl {
 
 async function idOfDataset({ options: { src, apiKey }, map: { client } }: DataSource): Promise<string> {
   if (typeof src !== 'string') throw new Error('source: must show a dataset.')
-  if (!isId(src)) return await (await import('../named-records.ts')).idOfName(client, 'dataset', src, apiKey)
+  if (isName(src)) return await (await import('../named-records.ts')).idOfName(client, 'dataset', src, apiKey)
   const request = apiKey ? { apiKey } : {}
   return (await client.tiles.describe(src, request)).dataset?.id ?? src
 }

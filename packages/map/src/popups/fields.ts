@@ -4,9 +4,9 @@
 import type { Properties } from '../selection.ts'
 import type { PopupContext } from './popups.ts'
 
-export interface Field {
+export interface Field<Row extends object = Properties> {
   /** The property. */
-  name: string
+  name: keyof Row & string
   /** @defaultValue the property's name */
   label?: string
   /** @defaultValue by the value: dates as dates, numbers with groups of digits, addresses as links */
@@ -17,11 +17,11 @@ export interface Field {
   digits?: number
 }
 
-export interface FieldsContent {
+export interface FieldsContent<Row extends object = Properties> {
   /** A property, or a text with properties in braces: `{name} ({country})`. */
   title?: string
   /** @defaultValue all properties, or none where there is a title */
-  fields?: readonly (string | Field)[]
+  fields?: readonly ((keyof Row & string) | Field<Row>)[]
   /** Of numbers and dates. @defaultValue the reader's */
   locale?: string
 }

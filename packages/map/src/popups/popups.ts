@@ -4,13 +4,13 @@ import type { Feature } from '@graticule/client'
 import type { LngLat, Map as MapLibreMap, Popup, PopupOptions } from 'maplibre-gl'
 import type { GraticuleMap } from '../graticule-map.ts'
 import { nearestName } from '../nearest-name.ts'
-import type { FeatureId } from '../selection.ts'
+import type { FeatureId, Properties, RowProperties } from '../selection.ts'
 import type { DataSource } from '../source/data-source.ts'
 
-export type ClickedFeature = Feature & { id?: FeatureId }
+export type ClickedFeature<Row extends object = Properties> = Feature<RowProperties<Row>> & { id?: FeatureId }
 
-export interface PopupContext {
-  readonly feature: ClickedFeature
+export interface PopupContext<Row extends object = Properties> {
+  readonly feature: ClickedFeature<Row>
   readonly lngLat: LngLat
   readonly source: DataSource
   readonly map: GraticuleMap
@@ -21,7 +21,9 @@ export interface PopupContext {
 /** The content, with MapLibre's popup options. A string is shown as plain text; null shows no popup. */
 export type PopupContent = string | Node | PopupDescription | null | undefined
 export type PopupDescription = PopupOptions & { text?: string; element?: Node; html?: string }
-export type PopupFunction = (context: PopupContext) => PopupContent | Promise<PopupContent>
+export type PopupFunction<Row extends object = Properties> = (
+  context: PopupContext<Row>,
+) => PopupContent | Promise<PopupContent>
 
 /** The built-in popup `properties`. */
 const allProperties: PopupFunction = async (context) => (await import('./popup-content.ts')).propertyTable(context)

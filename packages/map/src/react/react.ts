@@ -25,6 +25,7 @@ import { GraticuleMap as MapObject } from '../graticule-map.ts'
 import type { GraticuleMapEvents } from '../map-events.ts'
 import type { GraticuleMapOptions } from '../map-options.ts'
 import type { PopupFunction } from '../popups/popups.ts'
+import type { Properties } from '../selection.ts'
 import { DataSource as MapDataSource } from '../source/data-source.ts'
 import type { DataSourceEvents } from '../source/source-events.ts'
 import type { DataSourceOptions } from '../source/source-options.ts'
@@ -106,15 +107,16 @@ function optionsOf({
   return options
 }
 
-export interface DataSourceProps extends Omit<DataSourceOptions, 'svcMap' | 'map'> {
-  onSelectionChange?: (event: CustomEvent<DataSourceEvents['selectionchange']>) => void
+export interface DataSourceProps<Row extends object = Properties>
+  extends Omit<DataSourceOptions<Row>, 'svcMap' | 'map'> {
+  onSelectionChange?: (event: CustomEvent<DataSourceEvents<Row>['selectionchange']>) => void
   onError?: (event: CustomEvent<DataSourceEvents['error']>) => void
   onLiveEnd?: (event: CustomEvent<DataSourceEvents['liveend']>) => void
   onData?: () => void
-  onClick?: (event: CustomEvent<DataSourceEvents['click']>) => void
-  onHover?: (event: CustomEvent<DataSourceEvents['hover']>) => void
-  onEnter?: (event: CustomEvent<DataSourceEvents['enter']>) => void
-  onLeave?: (event: CustomEvent<DataSourceEvents['leave']>) => void
+  onClick?: (event: CustomEvent<DataSourceEvents<Row>['click']>) => void
+  onHover?: (event: CustomEvent<DataSourceEvents<Row>['hover']>) => void
+  onEnter?: (event: CustomEvent<DataSourceEvents<Row>['enter']>) => void
+  onLeave?: (event: CustomEvent<DataSourceEvents<Row>['leave']>) => void
 }
 
 /** A source looks at what the pointer is on only if somebody listens. */
@@ -132,7 +134,8 @@ const updatable = ['src', 'layers', 'filter', 'time', 'visible', 'opacity'] as c
 const contents = ['selectionPopup', 'popup', 'tooltip'] as const
 
 /** A data source of the surrounding map. Changed data, layers, filter, visibility and opacity update it; other options recreate it. */
-export function DataSource(props: DataSourceProps): null {
+export function DataSource<Row extends object = Properties>(given: DataSourceProps<NoInfer<Row>>): null {
+  const props = given as unknown as DataSourceProps
   const map = useMap()
   const latest = useLatest(props)
   const [source, setSource] = useState<MapDataSource | null>(null)

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 /** A data source of a map (a dataset, a URL or a collection): its MapLibre source and layers, selection and popup. */
-
 import type { FitBoundsOptions, Source } from 'maplibre-gl'
 import type { LayersOption } from '../default-layers.ts'
 import type { GeoJsonCollection } from '../geojson.ts'
@@ -8,9 +7,9 @@ import type { GraticuleMap } from '../graticule-map.ts'
 import { beginLater } from '../live/later.ts'
 import { fetchedProperties, loadedProperties } from '../loaded-properties.ts'
 import type { RecipeLegend } from '../recipe/legend-items.ts'
-import { type FeatureId, type SelectedFeature, Selection } from '../selection.ts'
+import { type FeatureId, type Properties, type SelectedFeature, Selection } from '../selection.ts'
 import type { Theme } from '../theme.ts'
-import { typedEvents } from '../typed-events.ts'
+import { TypedEventTarget } from '../typed-events.ts'
 import {
   defaultSourceLayer,
   holdsFeatures,
@@ -26,7 +25,8 @@ import { SourceLayers } from './source-layers.ts'
 import { checkSourceOptions, type DataSourceOptions, mapOf, refusal, typeOf } from './source-options.ts'
 import { SourcePointer } from './source-pointer.ts'
 
-export class DataSource extends typedEvents<DataSourceEvents>() {
+/** `Row`, the type of its rows, is what names of attributes are checked against; any name without it. */
+export class DataSource<Row extends object = Properties> extends TypedEventTarget<DataSourceEvents<Row>> {
   readonly id: string
   readonly map: GraticuleMap
   /** @internal */
@@ -45,8 +45,9 @@ export class DataSource extends typedEvents<DataSourceEvents>() {
   #stopFollowing: (() => void) | undefined
   #isRemoved = false
 
-  constructor(options: DataSourceOptions) {
+  constructor(given: DataSourceOptions<NoInfer<Row>>) {
     super()
+    const options = given as unknown as DataSourceOptions
     checkSourceOptions(options)
     this.options = { ...options }
     this.id = options.id
@@ -70,8 +71,8 @@ export class DataSource extends typedEvents<DataSourceEvents>() {
     return this.selection.ids
   }
 
-  get selectedFeatures(): SelectedFeature[] {
-    return this.selection.features
+  get selectedFeatures(): SelectedFeature<Row>[] {
+    return this.selection.features as SelectedFeature<Row>[]
   }
 
   /** Replaces the selection. */
@@ -98,8 +99,8 @@ export class DataSource extends typedEvents<DataSourceEvents>() {
   }
 
   /** Shows the rows of the dataset for which the filter holds; null shows all. Classes of colours stay. */
-  setFilter(filter: SourceFilter | null): void {
-    this.#change({ filter: filter ?? undefined })
+  setFilter(filter: SourceFilter<Row> | null): void {
+    this.#change({ filter: (filter ?? undefined) as SourceFilter | undefined })
     void this.refresh()
   }
 
@@ -139,8 +140,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() {
     this.#loading = loading
     try {
       if (this.#data.kind === 'dataset') {
-        const { apiKey } = this.options
-        const request = { apiKey, signal: loading.signal }
+        const request = { apiKey: this.options.apiKey, signal: loading.signal }
         const { datasetId } = this.#data
         const { queryFeatures } = await import('./query-features.ts')
         const held = await queryFeatures(this.map.client, datasetId, this.options, request)

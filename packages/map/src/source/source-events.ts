@@ -1,18 +1,18 @@
 /** The events of a data source. */
-import type { FeatureId, SelectedFeature } from '../selection.ts'
+import type { FeatureId, Properties, SelectedFeature } from '../selection.ts'
 import type { FeatureEvent } from './source-pointer.ts'
 
-export interface DataSourceEvents {
+export interface DataSourceEvents<Row extends object = Properties> {
   /** The selected ids or the loaded properties of their features changed. */
-  selectionchange: { readonly ids: FeatureId[]; readonly features: SelectedFeature[] }
+  selectionchange: { readonly ids: FeatureId[]; readonly features: SelectedFeature<Row>[] }
   /** A feature was clicked. */
-  click: FeatureEvent
+  click: FeatureEvent<Row>
   /** The pointer moved over a feature. */
-  hover: FeatureEvent
+  hover: FeatureEvent<Row>
   /** The pointer came to a feature. */
-  enter: FeatureEvent
+  enter: FeatureEvent<Row>
   /** The pointer left a feature. */
-  leave: FeatureEvent
+  leave: FeatureEvent<Row>
   /** The source failed; the rest of the map works. Logged to the console unless the event's default is prevented. */
   error: { readonly error: Error }
   /** The source has loaded everything that the map shows of it. */

@@ -1,11 +1,16 @@
 /// <reference lib="dom" />
 /** The filter of a data source, in the server's grammar or CQL2, as parameters of its requests. */
 
+import type { Properties } from '../selection.ts'
+
 /**
  * Conditions on attributes, such as `{ population: { $gte: 1e6 } }`; CQL2 as text, such as `population > 1000000`; or CQL2 as
  * JSON, which has `op` and `args`.
  */
-export type SourceFilter = string | Readonly<Record<string, unknown>>
+export type SourceFilter<Row extends object = Properties> = string | Cql2 | Conditions<Row>
+
+/** By attribute, and by `$and`, `$or` and `$not`. */
+type Conditions<Row extends object> = Readonly<Partial<Record<(keyof Row & string) | `$${string}`, unknown>>>
 
 export type FilterParams = { readonly filter?: string; readonly 'filter-lang'?: string; readonly time?: string }
 

@@ -9,12 +9,14 @@ import { isId, isName } from '../map-client.ts'
 import { nearestName } from '../nearest-name.ts'
 import type { FieldsContent } from '../popups/fields.ts'
 import type { PopupFunction } from '../popups/popups.ts'
+import type { Properties } from '../selection.ts'
 import type { SourceFilter } from './source-filter.ts'
 import { tileSourceOf } from './tile-address.ts'
 
 export type SelectionMode = 'none' | 'single' | 'multi'
 
-export interface DataSourceOptions extends LookOptions {
+/** With a type of its rows, names of attributes are checked. */
+export interface DataSourceOptions<Row extends object = Properties> extends LookOptions<Row> {
   /** The id of the data source; also that of the MapLibre source. */
   id: string
   /** The map that it belongs to. */
@@ -34,7 +36,7 @@ export interface DataSourceOptions extends LookOptions {
   /** The radius of a cluster, in pixels. @defaultValue 50 */
   clusterRadius?: number | undefined
   /** The property that identifies a feature. @defaultValue the feature's id, which must be an integer */
-  featureId?: string | undefined
+  featureId?: (keyof Row & string) | undefined
   /** The maximum number of a dataset's features: in total (geojson), or in each tile (vector). */
   limit?: number | undefined
   /** Follows the changes of the dataset, which must be of type `table`, and shows them within about a second. @defaultValue false */
@@ -50,13 +52,13 @@ export interface DataSourceOptions extends LookOptions {
   /** A path of the state, written only: the selected feature's properties, or an object of them by id (multi). */
   selectionFeatureState?: string | undefined
   /** The popup of a clicked feature: the id of a registered popup, or a function that returns the content. */
-  selectionPopup?: string | PopupFunction | undefined
+  selectionPopup?: string | PopupFunction<Row> | undefined
   /** The popup of a clicked feature by declaration, or a function that returns its content. */
-  popup?: FieldsContent | PopupFunction | undefined
+  popup?: FieldsContent<Row> | PopupFunction<Row> | undefined
   /** Shown beside the pointer: a property, a declaration as for `popup`, or a function. */
-  tooltip?: string | FieldsContent | PopupFunction | undefined
+  tooltip?: (keyof Row & string) | FieldsContent<Row> | PopupFunction<Row> | undefined
   /** Only the rows of the dataset for which it holds. */
-  filter?: SourceFilter | undefined
+  filter?: SourceFilter<Row> | undefined
   /** Only the rows of this period, such as `2024-01/2024-03`, `2024` or `2024-06-01/..`. */
   time?: string | undefined
   /** The heading in the legend. @defaultValue the name of the dataset */

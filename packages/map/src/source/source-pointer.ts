@@ -3,12 +3,13 @@
 import type { MapGeoJSONFeature } from 'maplibre-gl'
 import type { PointerLocation } from '../pointer.ts'
 import type { ClickedFeature, PopupFunction } from '../popups/popups.ts'
+import type { Properties } from '../selection.ts'
 import type { DataSource } from './data-source.ts'
 import { popupOf, tooltipOf } from './source-content.ts'
 
 /** A feature of a source, and where the pointer is. */
-export interface FeatureEvent extends PointerLocation {
-  readonly feature: ClickedFeature
+export interface FeatureEvent<Row extends object = Properties> extends PointerLocation {
+  readonly feature: ClickedFeature<Row>
 }
 
 type EventType = 'click' | 'hover' | 'enter' | 'leave'
