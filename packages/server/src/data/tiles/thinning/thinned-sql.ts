@@ -63,14 +63,16 @@ function inCells(query: TileQuery, { rate, cellBits, rank, isPoint }: Thinned): 
     ORDER BY s.size DESC, s.rank LIMIT ${limit}::int8`
 }
 
-/** An area that is too small to be drawn is as large as can be, as in an overview: it stands for those beside it. */
+/** An area or a line that is too small to be drawn is as large as can be, as in an overview: it stands for those beside it. */
 function visible(query: TileQuery): Sql {
   const { tile, geometry } = query
   const value = stored(geometry)
   const least = (isLonLat(geometry) ? 360 / 2 ** tile.z : unitInMetres(tile.z, 1)) / 2048
   const width = sql`greatest(ST_XMax(${value}) - ST_XMin(${value}), ST_YMax(${value}) - ST_YMin(${value}))`
-  return sql`CASE WHEN ST_Dimension(${value}) = 2 AND ${width} < ${2 * least}::float8
-    THEN ST_Expand(ST_Centroid(ST_Envelope(${value})), ${least}::float8) ELSE ${geometrySql(query)} END`
+  const middle = sql`ST_Centroid(ST_Envelope(${value}))`
+  const end = (side: number): Sql => sql`ST_Translate(${middle}, ${side * least}::float8, 0)`
+  return sql`CASE WHEN ST_Dimension(${value}) = 0 OR ${width} >= ${2 * least}::float8 THEN ${geometrySql(query)}
+    WHEN ST_Dimension(${value}) = 1 THEN ST_MakeLine(${end(-1)}, ${end(1)}) ELSE ST_Expand(${middle}, ${least}::float8) END`
 }
 
 /** Where cells would take a transformation of each row: by rank alone, and what a row stands for is what it is likely to. */
