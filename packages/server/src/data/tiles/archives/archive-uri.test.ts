@@ -19,6 +19,8 @@ test('files, remote PMTiles and templates of addresses are archives', () => {
     'https://example.com/{z}/{x}/{y}.png',
     'http://example.com/{z}/{x}/{-y}{ratio}.pbf?key=a%20b',
     'https://example.com/{z}/{x}/{y}@2x.webp',
+    'https://example.com/tiles.json',
+    'https://example.com/styles/light/en.json?key=a',
   ]) {
     checkArchiveUri(uri)
   }

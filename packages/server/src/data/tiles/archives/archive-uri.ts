@@ -3,7 +3,7 @@ import { invalid } from '../../../kernel/errors.ts'
 
 export type ArchiveUri =
   | { readonly kind: 'mbtiles' | 'pmtiles'; readonly file: string }
-  | { readonly kind: 'remote-pmtiles' | 'proxy'; readonly url: string }
+  | { readonly kind: 'remote-pmtiles' | 'proxy' | 'described'; readonly url: string }
 
 const maxLength = 2_000
 
@@ -12,7 +12,7 @@ export function checkArchiveUri(uri: string): void {
   parseArchiveUri(uri)
 }
 
-/** `mbtiles://file`, `pmtiles://file`, `pmtiles://https://…` or `https://…/{z}/{x}/{y}.png` */
+/** `mbtiles://file`, `pmtiles://file`, `pmtiles://https://…`, `https://…/{z}/{x}/{y}.png`, or `https://….json`, a TileJSON or style */
 export function parseArchiveUri(uri: string): ArchiveUri {
   if (uri.length > maxLength) throw refused(`must not be longer than ${maxLength} characters`)
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(uri) ?? []
@@ -27,11 +27,15 @@ export function parseArchiveUri(uri: string): ArchiveUri {
         : { kind: 'pmtiles', file: checkedFile(rest, 'pmtiles') }
     case 'http':
     case 'https':
-      return { kind: 'proxy', url: checkedTemplate(uri) }
+      return isDocument(uri)
+        ? { kind: 'described', url: checkedUrl(uri, uri).href }
+        : { kind: 'proxy', url: checkedTemplate(uri) }
     default:
       throw refused('must begin with mbtiles://, pmtiles://, http:// or https://')
   }
 }
+
+const isDocument = (uri: string): boolean => /^[^?#{}]+\.json([?#][^{}]*)?$/i.test(uri)
 
 const refused = (message: string) => invalid('body/source', message)
 
@@ -66,7 +70,10 @@ function checkedTemplate(template: string): string {
   const unknown = names.find((name) => !placeholders.includes(name))
   if (unknown !== undefined) throw refused(`{${unknown}} is not known; there are {z}, {x}, {y}, {-y} and {ratio}`)
   const hasAll = names.includes('z') && names.includes('x') && names.includes('y') !== names.includes('-y')
-  if (!hasAll) throw refused('must hold {z}, {x} and one of {y} and {-y}, or be written pmtiles://https://…')
+  if (!hasAll)
+    throw refused(
+      'must hold {z}, {x} and one of {y} and {-y}, be written pmtiles://https://…, or name a TileJSON or style that ends with .json',
+    )
   const filled = template.replaceAll(/\{[^{}]*\}/g, '0')
   if (/[{}]/.test(filled)) throw refused('must hold { and } only in placeholders')
   if (/^https?:\/\/[^/?#]*[{}]/i.test(template)) throw refused('must hold no placeholder in its host')

@@ -3,6 +3,7 @@ import { invalid } from '../../../kernel/errors.ts'
 import type { ByteSource, Folder } from '../../../kernel/storage/file-store.ts'
 import type { Archive, Fetch, OpenArchive } from './archive.ts'
 import { parseArchiveUri } from './archive-uri.ts'
+import { openDescribed } from './described-tiles.ts'
 import { openMbtiles } from './mbtiles.ts'
 import { createMbtilesProcess, type MbtilesProcess } from './mbtiles-process.ts'
 import { createWebSource } from './pmtiles-source.ts'
@@ -32,9 +33,19 @@ async function open(uri: string, { files, fetch, mbtilesProcess }: ArchiveDepend
       return await opened(await files.open(address.file))
     case 'remote-pmtiles':
       return await opened(createWebSource(address.url, fetch))
+    case 'described':
+      return await openDescribed(address.url, fetch, (named) => openNamed(named, fetch))
     case 'proxy':
       return openProxy(address.url, fetch)
   }
+}
+
+/** What a document names is on the web too, and no further document. */
+async function openNamed(uri: string, fetch: Fetch): Promise<OpenArchive> {
+  const address = parseArchiveUri(uri)
+  if (address.kind === 'proxy') return openProxy(address.url, fetch)
+  if (address.kind === 'remote-pmtiles') return await opened(createWebSource(address.url, fetch))
+  throw invalid('body/source', 'names no tiles on the web')
 }
 
 async function opened(source: ByteSource): Promise<OpenArchive> {

@@ -19,12 +19,10 @@ export async function loadStreetTiles(
   uri: string,
 ): Promise<LoadedTileSource> {
   const archive = await archives.info(applicationId, uri)
-  if (archive.kind === 'raster') throw notDrawn('has images. Give the address of a style that shows them')
+  if (archive.kind === 'raster') throw notDrawn('has images, which the base styles do not draw')
   const layers = archive.vectorLayers.map(({ id }) => id)
   if (layers.length > 0 && !layers.includes(layerOfScheme))
-    throw notDrawn(
-      `has no layer "${layerOfScheme}", so it is not of the Protomaps scheme. Give the address of its style`,
-    )
+    throw notDrawn(`has no layer "${layerOfScheme}", so it is not of the Protomaps scheme, which the base styles draw`)
   const isProxy = /^https?:/i.test(uri)
   const era = isProxy ? Math.floor(Date.now() / believedMs) : ''
   return {
