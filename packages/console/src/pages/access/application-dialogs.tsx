@@ -18,7 +18,14 @@ interface Draft {
   name: string
   description: string
   contact: string
+  /** The address of its streets; empty for those of the installation. */
+  basemap: string
 }
+
+const noDraft: Draft = { name: '', description: '', contact: '', basemap: '' }
+
+/** As the server takes it. */
+const recordOf = ({ basemap, ...draft }: Draft) => ({ ...draft, basemap: basemap.trim() || null })
 
 interface NewApplicationDialogProps {
   onClose(): void
@@ -28,7 +35,7 @@ export function NewApplicationDialog({ onClose }: NewApplicationDialogProps): Re
   const { unscoped } = useSession()
   const queryClient = useQueryClient()
   const make = useMutation({
-    mutationFn: (draft: Draft) => unscoped.applications.create(draft),
+    mutationFn: (draft: Draft) => unscoped.applications.create(recordOf(draft)),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: queryKeys.applications.all }),
   })
   if (make.data) return <FirstKeys application={make.data} onClose={onClose} />
@@ -36,7 +43,7 @@ export function NewApplicationDialog({ onClose }: NewApplicationDialogProps): Re
     <ApplicationForm
       title="New application"
       action="Make it"
-      start={{ name: '', description: '', contact: '' }}
+      start={noDraft}
       error={make.error}
       isBusy={make.isPending}
       onSubmit={make.mutate}
@@ -83,19 +90,19 @@ export function EditApplication({ application, onClose }: EditApplicationProps):
   const queryClient = useQueryClient()
   const { say } = useToast()
   const save = useMutation({
-    mutationFn: (draft: Draft) => unscoped.applications.patch(application.id, draft),
+    mutationFn: (draft: Draft) => unscoped.applications.patch(application.id, recordOf(draft)),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.applications.all })
       say({ title: 'Saved' })
       onClose()
     },
   })
-  const { name, description, contact } = application
+  const { name, description, contact, basemap } = application
   return (
     <ApplicationForm
       title={name}
       action="Save"
-      start={{ name, description, contact }}
+      start={{ name, description, contact, basemap: basemap ?? '' }}
       error={save.error}
       isBusy={save.isPending}
       onSubmit={save.mutate}
@@ -142,6 +149,13 @@ function ApplicationForm(props: ApplicationFormProps): ReactElement {
         value={draft.contact}
         error={faults.at('contact')}
         onChange={(contact) => change({ contact })}
+      />
+      <TextField
+        label="Base map"
+        hint="Streets below its maps: a PMTiles archive, such as https://example.org/streets.pmtiles, a TileJSON, or a server of tiles. Empty: as the installation has it."
+        value={draft.basemap}
+        error={faults.at('basemap')}
+        onChange={(basemap) => change({ basemap })}
       />
     </FormDialog>
   )

@@ -92,7 +92,7 @@ function ApplicationMenu({ application, onEdit }: ApplicationMenuProps): ReactEl
     <Menu
       trigger={<IconButton icon="more" label={`Actions of the application ${application.name}`} />}
       items={[
-        { label: 'Rename and describe …', icon: 'edit', disabledReason: refusal, onSelect: onEdit },
+        { label: 'Name, contact and base map …', icon: 'edit', disabledReason: refusal, onSelect: onEdit },
         {
           label: 'Usage and limits',
           icon: 'chart',

@@ -41,7 +41,7 @@ test('an application is renamed, and deleted once its name is typed', async () =
     await page.getByRole('button', { name: `Actions of the application ${name}` }).click()
     await page.getByRole('menuitem', { name: action }).click()
   }
-  await act('Quay', 'Rename and describe …')
+  await act('Quay', 'Name, contact and base map …')
   await page.getByRole('dialog', { name: 'Quay' }).getByLabel('Name').fill('Jetty')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('row', { name: /Jetty/ }).waitFor()
@@ -56,6 +56,33 @@ test('an application is renamed, and deleted once its name is typed', async () =
   assert.deepEqual(await named('Jetty'), [])
   assert.equal((await stage.app.call('GET', '/api/v1/auth/access', { key: developer })).status, 401)
   assertQuiet(page)
+  await page.close()
+})
+
+test('an application is given streets below its maps, and those of the installation again', async () => {
+  const { id } = await stage.app.tenant('Pier')
+  const basemap = async () => (await stage.app.call('GET', `/api/v1/applications/${id}`)).body.basemap
+  const page = await openAsMaster()
+  const save = async (address: string) => {
+    await page.getByRole('button', { name: 'Actions of the application Pier' }).click()
+    await page.getByRole('menuitem', { name: 'Name, contact and base map …' }).click()
+    const form = page.getByRole('dialog', { name: 'Pier' })
+    await form.getByLabel('Base map').fill(address)
+    await form.getByRole('button', { name: 'Save' }).click()
+    return form
+  }
+  const refused = await save('streets')
+  await refused
+    .getByText(/^must match pattern/)
+    .first()
+    .waitFor()
+  await refused.getByRole('button', { name: 'Cancel' }).click()
+  const saved = await save(' https://example.org/streets.pmtiles')
+  await saved.waitFor({ state: 'hidden' })
+  assert.equal(await basemap(), 'https://example.org/streets.pmtiles')
+  await (await save('')).waitFor({ state: 'hidden' })
+  assert.equal(await basemap(), null)
+  assert.deepEqual(page.foreign, [])
   await page.close()
 })
 
