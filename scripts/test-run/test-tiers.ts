@@ -7,7 +7,10 @@ import { dependsOnDatabase, usesBrowser, usesDatabase } from './test-files.ts'
 const alsoOnEmbedded: Readonly<Record<string, readonly string[]>> = {
   contract: ['contract.test.ts', 'crud.test.ts', 'limits.test.ts'],
   'database layer': ['/db/', 'table-operations.test.ts', 'filter-spatial.test.ts'],
-  uploads: ['upload.test.ts', 'replace.test.ts', 'transform-batches.test.ts', 'prj-systems.test.ts'],
+  uploads: [
+    ...['upload.test.ts', 'replace.test.ts', 'transform-batches.test.ts', 'prj-systems.test.ts'],
+    'reads-while-loading.test.ts',
+  ],
   tiles: ['dataset-tiles.test.ts', 'tile-data.test.ts', 'small-tiles.test.ts', 'tile-source.test.ts'],
   start: ['first-start.test.ts', 'start-modules.test.ts'],
   // Of what only the embedded database does.

@@ -8,34 +8,23 @@ import { ident, joinSql, quoted, raw, type Sql, sql } from '../../../kernel/db/s
 import type { Extent } from '../../../query/geometry/geometry-type.ts'
 import type { TableName } from '../../databases/postgres/introspect.ts'
 import type { ReaderRows } from '../reader-process/reader-process.ts'
-import type { Warning } from '../readers/reader.ts'
 import { storageExceeded, UploadFault } from '../record/upload-fault.ts'
-import { adoptKey } from './adopt-key.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
+import { isIndexedFirst, makeIndexes } from './index-staging.ts'
 import { demandKnownSrids } from './known-srids.ts'
 import { demandReplaceable } from './replaced-table.ts'
-import { isBeyondAntimeridian, type TablePlan } from './table-plan.ts'
+import { type StagedTable, tableOf } from './staged-table.ts'
+import { isBeyondAntimeridian } from './table-plan.ts'
 import type { Target } from './target.ts'
 import { withTemporarySrid } from './temporary-srid.ts'
 import { transformInBatches } from './transform-batches.ts'
 import { transformFault } from './transform-fault.ts'
-
-/** A staging table, not visible to users. */
-export type StagedTable = {
-  readonly target: Target
-  readonly name: string
-  readonly plan: TablePlan
-  /** The keys of loaded rows whose polygons may be invalid; undefined means any row. */
-  readonly doubtful?: readonly number[] | undefined
-}
 
 const prefixOf = (uploadId: string): string => `svc_up_${uploadId.replaceAll('-', '')}_`
 
 /** The name contains the attempt, so that two workers that both believe they hold the lease never collide. */
 export const stagingName = (uploadId: string, attempt: number, layer: number): string =>
   `${prefixOf(uploadId)}${attempt}_${layer}`
-
-const tableOf = ({ target, name }: StagedTable): Sql => ident(target.schema, name)
 
 export async function createStaging(staged: StagedTable): Promise<void> {
   const { plan } = staged
@@ -50,6 +39,7 @@ export async function createStaging(staged: StagedTable): Promise<void> {
   for (const { name, original } of plan.columns) {
     if (original !== undefined) await comment(staged, name, original)
   }
+  if (isIndexedFirst(staged)) await makeIndexes(staged)
 }
 
 async function comment(staged: StagedTable, column: string, text: string): Promise<void> {
@@ -121,47 +111,6 @@ async function moveByText(staged: StagedTable, text: string, target: number, set
 /** DDL takes no parameters, so a text is inlined as a quoted literal. */
 const literal = (text: string): Sql =>
   raw(`E'${text.replaceAll('\0', '').toWellFormed().replaceAll('\\', '\\\\').replaceAll("'", "''")}'`)
-
-/**
- * Makes key, index and statistics. With several connections two run in parallel, because the spatial index takes as
- * long as the rest.
- */
-export async function indexTable(staged: StagedTable): Promise<Warning[]> {
-  const { target, plan, name } = staged
-  const table = tableOf(staged)
-  const key = ident(`${name}_pkey`)
-  const make = (index: Sql): Promise<void> =>
-    target.db.transaction(async (tx) => {
-      if (target.db.kind === 'postgres') await tx.script(`SET LOCAL maintenance_work_mem = '256MB'`)
-      await tx.query(index)
-    })
-  // Invalid areas are found by the numbers of their rows, which a key of the file replaces.
-  const counted = plan.keyCandidate !== undefined && plan.geometry?.isAreal ? await countInvalid(staged) : undefined
-  const isAdopted = plan.keyCandidate !== undefined && (await adoptKey(target.db, table, key, plan.keyCandidate))
-  // A unique index first: adding the key directly would have to wait for the other index.
-  const numbered = (): Promise<void> => make(sql`CREATE UNIQUE INDEX ${key} ON ${table} (${ident(keyColumn)})`)
-  const unique = isAdopted ? Promise.resolve() : numbered()
-  const gist = sql`CREATE INDEX ${ident(`${name}_geom`)} ON ${table} USING gist (${ident(geometryColumn)})`
-  const indexed = Promise.all([unique, plan.geometry && make(gist)])
-  const [count] = await Promise.all([
-    unique.then(() => counted ?? (plan.geometry?.isAreal ? countInvalid(staged) : 0)),
-    indexed.then(() => target.db.query(sql`ANALYZE ${table}`)),
-  ])
-  await target.db.query(sql`ALTER TABLE ${table} ADD CONSTRAINT ${key} PRIMARY KEY USING INDEX ${key}`)
-  if (count === 0) return []
-  const message = 'Some areas are not valid (they cross themselves, for instance); they were loaded as they are.'
-  return [{ code: 'invalid_geometry', message, count }]
-}
-
-async function countInvalid(staged: StagedTable): Promise<number> {
-  const { target, doubtful } = staged
-  if (doubtful?.length === 0) return 0
-  const among = doubtful ? sql`${ident(keyColumn)} = ANY(${doubtful}::int8[]) AND` : raw('')
-  const [row] = await target.db.query<{ count: number }>(sql`
-    SELECT count(*)::int4 AS count FROM ${tableOf(staged)}
-    WHERE ${among} ST_IsValidReason(${ident(geometryColumn)}) <> 'Valid Geometry'`)
-  return row?.count ?? 0
-}
 
 /** In degrees; undefined if there are no geometries. */
 export async function extentOf(staged: StagedTable): Promise<Extent | undefined> {

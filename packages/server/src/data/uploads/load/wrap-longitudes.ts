@@ -7,7 +7,7 @@ import { wrapColumnSql } from '../../../query/filter/wrap-sql.ts'
 import { turnDegrees } from '../../../query/geometry/antimeridian.ts'
 import type { Warning } from '../readers/reader.ts'
 import { geometryColumn } from './column-names.ts'
-import type { StagedTable } from './staging.ts'
+import type { StagedTable } from './staged-table.ts'
 import { isBeyondAntimeridian } from './table-plan.ts'
 
 /** Returns the table, whose column takes several parts where single ones were cut, and a warning if rows were moved. */

@@ -1,6 +1,7 @@
 // Optimistic one-pass load.
 import { isDeepStrictEqual } from 'node:util'
-import { copyRows, createStaging, dropStaging, type StagedTable, stagingName } from '../load/staging.ts'
+import type { StagedTable } from '../load/staged-table.ts'
+import { copyRows, createStaging, dropStaging, stagingName } from '../load/staging.ts'
 import { planTable, rowsRequest, type TablePlan } from '../load/table-plan.ts'
 import type { Target } from '../load/target.ts'
 import type { ReaderProcess } from '../reader-process/reader-process.ts'

@@ -14,16 +14,10 @@ import { isNotFound } from '../../../kernel/errors.ts'
 import { type FileStore, removeNowOrLater, uploadKey } from '../../../kernel/storage/file-store.ts'
 import { cleanAttribution } from '../../tiles/source/attribution.ts'
 import { mapOf } from '../../tiles/source/detect-coverage.ts'
+import { indexTable } from '../load/index-staging.ts'
 import { demandReplaceable, demandSameSource, type ReplacedDataset } from '../load/replaced-table.ts'
-import {
-  copyRows,
-  createStaging,
-  extentOf,
-  indexTable,
-  type StagedTable,
-  stagingName,
-  transform,
-} from '../load/staging.ts'
+import type { StagedTable } from '../load/staged-table.ts'
+import { copyRows, createStaging, extentOf, stagingName, transform } from '../load/staging.ts'
 import { planTable, rowsRequest } from '../load/table-plan.ts'
 import type { Target } from '../load/target.ts'
 import { wrapLongitudes } from '../load/wrap-longitudes.ts'

@@ -42,7 +42,14 @@ export type EmbeddedCommand =
   | { kind: 'copyFiles'; directory: string; target: string }
   | { kind: 'close' }
 
-export type Outcome = { columns: ResultColumn[]; rows: ResultCell[][]; command: string; strayTransaction: boolean }
+export type Outcome = {
+  columns: ResultColumn[]
+  rows: ResultCell[][]
+  command: string
+  strayTransaction: boolean
+  /** How long a piece of COPY kept the thread. */
+  copyMs?: number
+}
 
 export type GuardedOutcome = {
   columns: ResultColumn[]

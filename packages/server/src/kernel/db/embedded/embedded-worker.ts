@@ -45,17 +45,23 @@ async function queryOnce({ text, values, single, reused }: EmbeddedQuery): Promi
   return single ? await engine.query(text, values) : result
 }
 
-async function run(command: EmbeddedCommand): Promise<StatementResult & { strayTransaction: boolean }> {
+type Ran = StatementResult & { strayTransaction: boolean; copyMs?: number }
+
+async function copyPiece({ text, data }: Extract<EmbeddedCommand, { kind: 'copy' }>): Promise<Ran> {
+  const begunAt = performance.now()
+  const result = await engine.copy(text, data)
+  const copyMs = performance.now() - begunAt
+  if (!result.fault) await maintenance.afterPieceOfCopy()
+  return { ...result, strayTransaction: false, copyMs }
+}
+
+async function run(command: EmbeddedCommand): Promise<Ran> {
   if (command.kind === 'close') {
     await engine.query('CHECKPOINT', [])
     await engine.close()
     return { columns: [], rows: [], command: '', parsed: false, fault: undefined, status: 'I', strayTransaction: false }
   }
-  if (command.kind === 'copy') {
-    const result = await engine.copy(command.text, command.data)
-    if (!result.fault) await maintenance.afterPieceOfCopy()
-    return { ...result, strayTransaction: false }
-  }
+  if (command.kind === 'copy') return await copyPiece(command)
   if (command.kind === 'copyOut') return { ...(await copyOut(engine, command)), strayTransaction: false }
   if (command.kind === 'copyFiles') return { ...(await copyFiles(engine, command)), strayTransaction: false }
   const result = command.kind === 'query' ? await query(command) : await engine.script(command.text)
@@ -77,10 +83,10 @@ async function answer(
   notify: (notice: 'begun') => void,
 ): Promise<EmbeddedReply> {
   if (command.kind === 'guarded') return await answerGuarded(command, notify)
-  const { fault, columns, rows, command: tag, strayTransaction } = await run(command)
+  const { fault, columns, rows, command: tag, strayTransaction, copyMs } = await run(command)
   // When the answer is on its way.
   if (command.kind === 'close') setImmediate(() => process.exit())
-  return fault ? { fault } : { columns, rows, command: tag, strayTransaction }
+  return fault ? { fault } : { columns, rows, command: tag, strayTransaction, ...(copyMs !== undefined && { copyMs }) }
 }
 
 let last: Promise<unknown> = Promise.resolve()

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { copyHeader, copyTrailer } from '../copy-binary.ts'
 import { cursorRows, type RowsOptions } from '../cursor.ts'
-import type { Db, Row, Transaction, TupleBytes } from '../db.ts'
+import type { Db, Row, Transaction } from '../db.ts'
 import { createSessionQueue } from '../session-queue.ts'
 import type { Sql } from '../sql.ts'
 import {
@@ -12,6 +11,7 @@ import {
   strayTransaction,
 } from '../transaction-scope.ts'
 import { encodeStatement, type ResultCell, rowReader } from '../values.ts'
+import { copyInPaced, copyInPieces, textPieces, tuplePieces } from './embedded-copy-in.ts'
 import { createGuarded } from './embedded-guarded.ts'
 import { defaultLimits, type EmbeddedLimits } from './embedded-limits.ts'
 import { lockDirectory } from './embedded-lock.ts'
@@ -20,10 +20,6 @@ import type { EmbeddedSession } from './embedded-session.ts'
 import { createSessions } from './embedded-sessions.ts'
 import { createSpools, type Spools } from './embedded-spool.ts'
 import { prepareDataDirectory } from './embedded-template.ts'
-
-const copyPieceLength = 4 * 1024 * 1024
-/** A piece of this size keeps others waiting for some 50 ms. */
-const binaryPieceLength = 1024 * 1024
 
 export type EmbeddedOptions = { directory: string; onError(error: unknown): void; limits?: EmbeddedLimits }
 
@@ -79,9 +75,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
     copyIn: (statement, chunks) => transaction((tx) => tx.copyIn(statement, chunks)),
     // Not in one transaction, which would keep everybody else waiting: the pieces before a failure stay.
     copyInBinary: (statement, tuples) =>
-      copyPieces(statement, binaryPieces(tuples), (text, data) =>
-        single((session) => session.call({ kind: 'copy', text, data })),
-      ),
+      copyInPaced(statement, tuples, (text, data) => single((session) => session.call({ kind: 'copy', text, data }))),
     script: (text) => single((session) => session.call({ kind: 'script', text, single: true })).then(() => undefined),
     transaction,
     async guarded(statement, guardedOptions) {
@@ -143,11 +137,11 @@ function createTransaction(session: EmbeddedSession, transaction: OpenTransactio
       cursorRows<R>((text, values) => run<R>(text, values, false), statement, { ...options, hold: false }),
     async copyIn(statement, chunks) {
       assertOpen(transaction)
-      return await copyPieces(statement, textPieces(chunks), copy)
+      return await copyInPieces(statement, textPieces(chunks), copy)
     },
     async copyInBinary(statement, tuples) {
       assertOpen(transaction)
-      return await copyPieces(statement, binaryPieces(tuples), copy)
+      return await copyInPieces(statement, tuplePieces(tuples), copy)
     },
     async script(text) {
       assertOpen(transaction)
@@ -164,66 +158,6 @@ function createTransaction(session: EmbeddedSession, transaction: OpenTransactio
       }
     },
   }
-}
-
-/** Each piece is a COPY of its own. While one is being copied the next is collected. */
-async function copyPieces(
-  statement: Sql,
-  pieces: AsyncIterable<Uint8Array>,
-  send: (text: string, data: Uint8Array) => Promise<Outcome>,
-): Promise<number> {
-  const { text, values } = encodeStatement(statement)
-  if (values.length > 0) throw new Error('COPY takes no values')
-  let count = 0
-  let copying: Promise<Outcome> | undefined
-  for await (const piece of pieces) {
-    count += rowCount(await copying)
-    copying = send(text, piece)
-    // It is awaited in the next round, which may come after its failure.
-    copying.catch(() => undefined)
-  }
-  return count + rowCount(await copying)
-}
-
-async function* binaryPieces(tuples: AsyncIterable<TupleBytes>): AsyncGenerator<Uint8Array> {
-  let parts: Uint8Array[] = []
-  let length = 0
-  for await (const { bytes, isEnd } of tuples) {
-    parts.push(new Uint8Array(bytes))
-    length += bytes.length
-    if (!isEnd || length < binaryPieceLength) continue
-    yield pieceOf(parts)
-    parts = []
-    length = 0
-  }
-  yield pieceOf(parts)
-}
-
-/** In memory of its own, since it is given away to the thread. */
-function pieceOf(tuples: readonly Uint8Array[]): Uint8Array {
-  const parts = [copyHeader, ...tuples, copyTrailer]
-  const piece = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let end = 0
-  for (const part of parts) {
-    piece.set(part, end)
-    end += part.length
-  }
-  return piece
-}
-
-const rowCount = (outcome: Outcome | undefined): number => Number(outcome?.command.replace('COPY ', '') ?? 0)
-
-/** At least one piece, so that a statement that cannot work fails even when there is nothing to copy. */
-async function* textPieces(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder()
-  let piece = ''
-  for await (const chunk of chunks) {
-    piece += chunk
-    if (piece.length < copyPieceLength) continue
-    yield encoder.encode(piece)
-    piece = ''
-  }
-  yield encoder.encode(piece)
 }
 
 function readRows<R extends Row>(outcome: Outcome): R[] {
