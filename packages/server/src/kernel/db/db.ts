@@ -45,5 +45,10 @@ export type Db = Queryable & {
   noteRequest?(role: string): void
   /** Copies the files of the embedded database, as they are between two transactions; statements wait until it is done. */
   copyFiles?(target: string): Promise<void>
+  /**
+   * Opens an empty database beside the embedded one, with PostGIS, for work that would keep its only session for long. It survives no
+   * crash, and closing it removes it.
+   */
+  openBeside?(): Promise<Db>
   close(): Promise<void>
 }

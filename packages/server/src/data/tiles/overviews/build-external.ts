@@ -4,11 +4,12 @@ import type { Db } from '../../../kernel/db/db.ts'
 import { ident, sql } from '../../../kernel/db/sql.ts'
 import { readableName } from '../../databases/postgres/introspect.ts'
 import { tenantSchema } from '../../databases/tenant-schema.ts'
-import { type Buildable, type Builder, type OverviewLimits, stageOverview, stepsOf } from './build-overview.ts'
+import { type Buildable, type Builder, type OverviewLimits, stepsOf } from './build-overview.ts'
 import { copyLimits, copyRows, indexCopy, makeCopy } from './copy-rows.ts'
 import { type DescribedTable, externalRows } from './external-table.ts'
 import { beingBuilt, overviewTable, rankColumn } from './overview.ts'
 import type { StagedOverview } from './overview-builds.ts'
+import { stageOverview } from './stage-overview.ts'
 
 type ExternalBuilder = Builder & { readonly limits: OverviewLimits; readonly storageLeft: number }
 

@@ -59,15 +59,14 @@ export type OverviewTables = {
 }
 
 /** Builds the tables of an overview beside those in use. They hold only what lies in crowded tiles. */
-export async function stageOverview(
-  db: Db,
+export async function buildTables(
+  step: Step,
   buildable: Buildable,
   { minRows, ...budget }: OverviewLimits,
-  builder: Builder,
+  { onProgress }: Pick<Builder, 'onProgress'>,
 ): Promise<OverviewTables> {
   const source = sourceOf(buildable)
   if (!source) return nothing
-  const step = stepsOf(db, buildable.dataset, builder)
   const rows = await step((tx) => makeRows(tx, source))
   if (rows < minRows) return nothing
   const limits = thinningBudget(budget)
@@ -80,7 +79,7 @@ export async function stageOverview(
   const thinning = { rates, cellBits, densest }
   if (crowded.length === 0) return { ...nothing, thinning }
   const highest = crowded.length - 1
-  const rowCounts = await makeLevels({ source, thinning, highest, step, onProgress: builder.onProgress }, highest)
+  const rowCounts = await makeLevels({ source, thinning, highest, step, onProgress }, highest)
   return { zooms: [...crowded.keys()], rowCounts, tiles: crowded.flat(), thinning }
 }
 
@@ -143,7 +142,7 @@ function sourceOf({ dataset, geometry, isPoint, table, rank }: Buildable): Overv
 }
 
 /** Compiling (jit) a statement takes longer than it saves; the few statistics that tiles need are in a small sample. */
-const settings = `
+export const stepSettings = `
   SET LOCAL statement_timeout = '15min'; SET LOCAL lock_timeout = '10s'; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off;
   SET LOCAL default_statistics_target = 30`
 
@@ -160,7 +159,7 @@ export const stepsOf =
   async (work) => {
     signal.throwIfAborted()
     return db.transaction(async (tx) => {
-      await tx.script(settings)
+      await tx.script(stepSettings)
       await lockApplication(tx, applicationId)
       await demandJob(isHeld, tx)
       return work(tx)

@@ -6,7 +6,6 @@ import type { Jobs } from '../../../kernel/jobs/jobs.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import { layerOf } from '../source/dataset-layer.ts'
 import { keyRank } from '../thinning/rank-sql.ts'
-import { stageOverview } from './build-overview.ts'
 import {
   copiedColumns,
   keyOf,
@@ -19,6 +18,7 @@ import {
 } from './overview.ts'
 import { type Build, type BuildOptions, createOverviewBuilds, type OverviewJob } from './overview-builds.ts'
 import { noteState } from './overview-record.ts'
+import { stageOverview } from './stage-overview.ts'
 
 export type OverviewsOptions = BuildOptions & {
   readonly jobs: Pick<Jobs, 'put' | 'announce'>

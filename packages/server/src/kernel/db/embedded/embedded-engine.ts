@@ -99,7 +99,7 @@ const settings = {
 
 /** `onBroken` is told of what the compiled code cannot survive, and must not return. */
 export async function openEngine(
-  { directory, bundle }: SessionOptions,
+  { directory, bundle, isScratch = false }: SessionOptions,
   onBroken: (error: unknown) => never,
 ): Promise<Engine> {
   // Large sorts and results of a process that was killed; only a server with a postmaster removes them itself.
@@ -117,7 +117,8 @@ export async function openEngine(
       },
     },
     startParams: [
-      ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
+      // The parameter that switches fsync off.
+      ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F' || isScratch),
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
   })

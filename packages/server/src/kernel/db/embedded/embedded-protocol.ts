@@ -2,7 +2,12 @@ import type { DatabaseFault, ResultCell, ResultColumn } from '../values.ts'
 import type { StopReason } from './embedded-limits.ts'
 
 /** What the thread of the embedded database is started with. */
-export type SessionOptions = { directory: string; bundle: string }
+export type SessionOptions = {
+  directory: string
+  bundle: string
+  /** Nothing in it is worth a write to the disk, nor the time of others: the thread gives way to them. */
+  isScratch?: boolean
+}
 
 /** Of the data directory. PostgreSQL without a postmaster does not empty it, so the thread does at its start. */
 export const temporaryDirectory = 'base/pgsql_tmp'

@@ -1,5 +1,6 @@
 import { unavailable } from '../database-error.ts'
 import { slimBundle } from './embedded-bundle.ts'
+import type { SessionOptions } from './embedded-protocol.ts'
 import { type EmbeddedSession, startSession } from './embedded-session.ts'
 
 export type Sessions = {
@@ -10,7 +11,10 @@ export type Sessions = {
 }
 
 /** Supervisor of the session: when it crashes, the next one is started at once. */
-export async function createSessions(directory: string, onError: (error: unknown) => void): Promise<Sessions> {
+export async function createSessions(
+  options: Omit<SessionOptions, 'bundle'>,
+  onError: (error: unknown) => void,
+): Promise<Sessions> {
   const bundle = await slimBundle()
   let closed = false
   let isRenewing = false
@@ -24,7 +28,7 @@ export async function createSessions(directory: string, onError: (error: unknown
 
   async function start(): Promise<EmbeddedSession> {
     try {
-      const started = await startSession({ directory, bundle })
+      const started = await startSession({ ...options, bundle })
       void started.ended.then(restart)
       return started
     } catch (error) {

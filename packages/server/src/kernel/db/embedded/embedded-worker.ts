@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ThreadData } from '../../concurrency/channel.ts'
+import { lowerThreadPriority } from '../../concurrency/priority.ts'
 import { serveRequests } from '../../concurrency/serve-requests.ts'
 import { isStaleStatement, pastFirstTransforms } from '../database-error.ts'
 import { createStatementNames } from '../statement-names.ts'
@@ -21,7 +22,9 @@ import { runGuarded } from './embedded-tenant-query.ts'
 
 const maintenanceMs = 30_000
 
-const engine = await openEngine((workerData as ThreadData<SessionOptions>).data, (error) => {
+const options = (workerData as ThreadData<SessionOptions>).data
+if (options.isScratch) lowerThreadPriority()
+const engine = await openEngine(options, (error) => {
   const stopped = engine.guard.isRefusing ? ({ stopped: 'memory' } as const) : {}
   parentPort?.postMessage({ broken: { message: String(error), ...stopped } } satisfies Breakdown)
   process.exit(1)

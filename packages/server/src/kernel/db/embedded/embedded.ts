@@ -16,19 +16,26 @@ import { createGuarded } from './embedded-guarded.ts'
 import { defaultLimits, type EmbeddedLimits } from './embedded-limits.ts'
 import { lockDirectory } from './embedded-lock.ts'
 import { type Outcome, temporaryDirectory } from './embedded-protocol.ts'
+import { openScratch, removeScratches } from './embedded-scratch.ts'
 import type { EmbeddedSession } from './embedded-session.ts'
 import { createSessions } from './embedded-sessions.ts'
 import { createSpools, type Spools } from './embedded-spool.ts'
 import { prepareDataDirectory } from './embedded-template.ts'
 
-export type EmbeddedOptions = { directory: string; onError(error: unknown): void; limits?: EmbeddedLimits }
+export type EmbeddedOptions = {
+  directory: string
+  onError(error: unknown): void
+  limits?: EmbeddedLimits
+  isScratch?: boolean
+}
 
 /** The platform's database inside this process: PGlite with PostGIS, in a thread, its files in `directory`. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
-  const { directory, onError, limits = defaultLimits } = options
+  const { directory, onError, limits = defaultLimits, isScratch = false } = options
   await prepareDataDirectory(directory)
   const lock = lockDirectory(directory)
-  const sessions = await createSessions(directory, onError).catch((error) => {
+  if (!isScratch) await removeScratches(directory)
+  const sessions = await createSessions({ directory, isScratch }, onError).catch((error) => {
     lock.release()
     throw new Error(`The database in ${directory} cannot be opened`, { cause: error })
   })
@@ -83,6 +90,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
       return await guarded(statement, guardedOptions)
     },
     noteRequest: queue.noteRequest,
+    openBeside: () => openScratch(directory, (own) => openEmbedded({ directory: own, onError, isScratch: true })),
     copyFiles: (target) => queue.exclusive(async () => copyFiles(await sessions.current(), directory, target)),
     close() {
       closing ??= queue
