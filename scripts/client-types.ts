@@ -75,6 +75,8 @@ const names: Readonly<Record<string, string>> = {
   AuthExchangeBody: 'SignInToken',
   AuthExchangeAnswer: 'SignedIn',
   DatabasesTestAnswer: 'DatabaseTest',
+  DatabasesQueryBody: 'SqlQuery',
+  DatabasesQueryAnswer: 'SqlAnswer',
   DatabasesTablesItem: 'DatabaseTable',
   DatabasesPublishBody: 'Publication',
   DatabasesPublishAnswer: 'PublicationResult',

@@ -11,6 +11,7 @@ import {
   applicationsGroup,
   contactPointsGroup,
   databasesGroup,
+  queriesGroup,
   stylesGroup,
   tileSourcesGroup,
 } from './groups/resources.ts'
@@ -65,6 +66,7 @@ export interface Client extends Session {
   readonly appconfig: ReturnType<typeof appconfigGroup>
   readonly databases: ReturnType<typeof databasesGroup>
   readonly datasets: ReturnType<typeof datasetsGroup>
+  readonly queries: ReturnType<typeof queriesGroup>
   readonly styles: ReturnType<typeof stylesGroup>
   readonly tileSources: ReturnType<typeof tileSourcesGroup>
   readonly uploads: ReturnType<typeof uploadsGroup>
@@ -105,6 +107,7 @@ export function createClient(url: string, apiKey: string | null = null, options:
     appconfig: appconfigGroup(send),
     databases: databasesGroup(send),
     datasets: datasetsGroup(sender),
+    queries: queriesGroup(send),
     styles: stylesGroup(send),
     tileSources: tileSourcesGroup(send),
     uploads: uploadsGroup(send, options.fetch !== undefined),

@@ -302,6 +302,23 @@ export interface Dataset {
   owner?: User | null
 }
 
+export interface Query {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  name: string
+  description: string
+  sql: string
+  /** null: the default database */
+  databaseId: string | null
+  /** Loaded by `join=application` */
+  application?: Application | null
+}
+
 export interface Agent {
   /** Resource ID */
   id: string
@@ -1414,6 +1431,65 @@ export interface AttributeStatistics {
   /** How many rows they are of */
   sampleSize: number
 }
+
+export interface DatabasesQueryParams {
+  /** In milliseconds; 300000 at most */
+  timeout?: number
+}
+
+export interface SqlQuery {
+  /** One SELECT, as of a dataset of type `sql` */
+  sql: string
+  limit?: number
+  /** The plan in place of the rows */
+  explain?: boolean
+}
+
+export interface SqlAnswer {
+  attributes?: {
+    name: string
+    type: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json" | "array" | "binary" | "geometry"
+    /** The type in the words of the database */
+    dbType: string
+    /** Of a domain: the type that it limits; `record` of a composite type */
+    baseType?: string
+    nullable: boolean
+    primaryKey: boolean
+    description: string
+    geometryType?: string
+    srid?: number
+    dimension?: number
+    /** Geometries with several reference systems were seen; srid is the most frequent one */
+    hasSystems?: boolean
+    /** No reference system is known, and the coordinates are no longitudes and latitudes: metadata.srid has to state one */
+    isOutsideDegrees?: boolean
+  }[]
+  rows?: JsonObject[]
+  /** With `explain`, in place of the others */
+  plan?: unknown
+}
+
+export interface QueryCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  name: string
+  description?: string
+  sql: string
+  /** null: the default database */
+  databaseId?: string | null
+}
+
+export interface QueryUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  name?: string
+  description?: string
+  sql?: string
+  /** null: the default database */
+  databaseId?: string | null
+}
+
+export type QueryPatch = MergePatch<QueryUpdate>
 
 export interface DatasetsChangesParams {
   /** The same as the header Last-Event-ID, for clients that cannot set it. The header comes first */

@@ -15,8 +15,10 @@ import { changeOperations } from './data/changes/change-operations.ts'
 import { database } from './data/databases/database.ts'
 import { databaseOperations } from './data/databases/database-operations.ts'
 import { dataset, datasetOperations } from './data/datasets/dataset.ts'
+import { databaseQuery } from './data/datasets/queries/database-query.ts'
 import { queryOperations } from './data/datasets/queries/query-operations.ts'
 import { withRefresh } from './data/datasets/refresh-operation.ts'
+import { savedQuery, savedQueryOperations } from './data/datasets/saved-query.ts'
 import { makingTables } from './data/editing/create-dataset.ts'
 import { editOperations } from './data/editing/edit-operations.ts'
 import { ogcOperations } from './data/ogc/ogc-operations.ts'
@@ -52,7 +54,7 @@ import { userOperations } from './tenants/users/user-operations.ts'
 
 /** The resources that joins can name, by their title. */
 export const resources: readonly Resource<Services>[] = [
-  ...[application, apiKey, user, style, database, dataset],
+  ...[application, apiKey, user, style, database, dataset, savedQuery],
   ...[agent, contactPoint, tileSource, upload, appConfig],
 ]
 
@@ -71,6 +73,8 @@ export const operations: readonly Operation<Services>[] = [
   ...databaseOperations,
   ...withRefresh(makingTables(datasetOperations)),
   ...queryOperations,
+  databaseQuery,
+  ...savedQueryOperations,
   ...changeOperations,
   ...editOperations,
   ...agentOperations,

@@ -179,7 +179,7 @@ test('operations that write and are not in the audit log say why', () => {
   assert.deepEqual(
     others.map(({ id }) => id),
     [
-      ...['auth.refresh', 'datasets.queryAdvanced', 'agents.invoke', 'agents.stream', 'mcp.call'],
+      ...['auth.refresh', 'datasets.queryAdvanced', 'databases.query', 'agents.invoke', 'agents.stream', 'mcp.call'],
       ...['ogc.itemsOptions', 'ogc.itemOptions'],
     ],
   )
@@ -386,7 +386,7 @@ async function serve(agentId: string, { developer: key }: Tenant): Promise<void>
 
 /** For operations that the example of their resource does not suit. */
 const particularRecords: readonly [ids: RegExp, make: (tenant: Tenant) => Promise<string>][] = [
-  [/^databases\.(tables|publish)$/, internalDatabase],
+  [/^databases\.(tables|publish|query)$/, internalDatabase],
   [/^datasets\..*([rR]ows?|Column)$/, tableDataset],
 ]
 

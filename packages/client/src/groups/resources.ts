@@ -20,6 +20,7 @@ import type {
   DatabaseDriver,
   DatabasePatch,
   DatabasesDriversParams,
+  DatabasesQueryParams,
   DatabasesTablesParams,
   DatabaseTable,
   DatabaseTest,
@@ -30,6 +31,12 @@ import type {
   PageParams,
   Publication,
   PublicationResult,
+  Query,
+  QueryCreate,
+  QueryPatch,
+  QueryUpdate,
+  SqlAnswer,
+  SqlQuery,
   Style,
   StyleCreate,
   StylePatch,
@@ -79,11 +86,21 @@ export const databasesGroup = (send: Send) => ({
   /** Tests the connection and returns the server's version. */
   test: (id: string, params?: Params) =>
     send<DatabaseTest>('POST', path`/api/v1/databases/${id}/test`, params, { repeatability: 'safe' }),
+  /** Runs one SELECT that is stored nowhere, or explains it. */
+  query: (id: string, data: SqlQuery, params?: Params<DatabasesQueryParams>) =>
+    send<SqlAnswer>('POST', path`/api/v1/databases/${id}/query`, params, { json: data, repeatability: 'safe' }),
   tables: (id: string, params?: Params<DatabasesTablesParams>) =>
     send<DatabaseTable[]>('GET', path`/api/v1/databases/${id}/tables`, params),
   /** Creates datasets from tables: from the named ones, or from all. */
   publish: (id: string, data: Publication = {}, params?: Params) =>
     send<PublicationResult>('POST', path`/api/v1/databases/${id}/publish`, params, { json: data }),
+})
+
+/** SQL that people keep. */
+export const queriesGroup = (send: Send) => ({
+  ...readable<Query>(send, '/api/v1/queries'),
+  ...creatable<Query, QueryCreate>(send, '/api/v1/queries'),
+  ...changeable<Query, QueryUpdate, QueryPatch>(send, '/api/v1/queries'),
 })
 
 export const contactPointsGroup = (send: Send) => ({

@@ -17,6 +17,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   mcp: 'The datasets as tools of language models (Model Context Protocol)',
   outbox: 'Mail that was or is to be sent',
   places: 'Towns, regions and countries by name',
+  queries: 'SQL that people keep, each with the database that it is for',
   server: 'Health, version and figures of this server',
   sprites: 'Icons for maps',
   styles: 'MapLibre styles: stored, checked and listed',
