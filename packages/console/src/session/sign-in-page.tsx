@@ -7,7 +7,7 @@ import { Logo } from '../shell/logo.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { signInWithKey, signInWithLink } from './session-store.ts'
 import classes from './sign-in.module.css'
-import { StaySignedIn, type StaySignedInProps } from './stay-signed-in.tsx'
+import { StaySignedIn, type StaySignedInProps, useStaysSignedIn } from './stay-signed-in.tsx'
 
 export const SignInTokenContext = createContext<string | null>(null)
 
@@ -15,7 +15,7 @@ type Way = 'key' | 'password'
 
 export function SignInPage(): ReactElement {
   const [way, setWay] = useState<Way>(location.search.includes('application=') ? 'password' : 'key')
-  const [staysSignedIn, setStaysSignedIn] = useState(false)
+  const [staysSignedIn, chooseToStay] = useStaysSignedIn()
   const link = useLinkSignIn()
   useEffect(() => {
     document.title = 'Sign in · Graticule'
@@ -42,9 +42,9 @@ export function SignInPage(): ReactElement {
               ]}
             />
             {way === 'key' ? (
-              <KeyForm staysSignedIn={staysSignedIn} onStaySignedIn={setStaysSignedIn} />
+              <KeyForm staysSignedIn={staysSignedIn} onStaySignedIn={chooseToStay} />
             ) : (
-              <PasswordForm staysSignedIn={staysSignedIn} onStaySignedIn={setStaysSignedIn} />
+              <PasswordForm staysSignedIn={staysSignedIn} onStaySignedIn={chooseToStay} />
             )}
           </>
         )}

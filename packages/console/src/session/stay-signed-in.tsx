@@ -1,6 +1,20 @@
-/** A checkbox that stores the credentials in the tab's session storage. */
-import type { ReactElement } from 'react'
+/**
+ * A checkbox that stores the credentials in the tab's session storage. The choice is a preference of this browser, so it is made once
+ * and kept in local storage; the credentials never are.
+ */
+import { type ReactElement, useState } from 'react'
 import { Checkbox } from '../components/field.tsx'
+
+const storageName = 'graticule.stays-signed-in'
+
+export function useStaysSignedIn(): [staysSignedIn: boolean, choose: (staysSignedIn: boolean) => void] {
+  const [staysSignedIn, set] = useState(() => localStorage.getItem(storageName) === 'yes')
+  const choose = (next: boolean) => {
+    set(next)
+    localStorage.setItem(storageName, next ? 'yes' : 'no')
+  }
+  return [staysSignedIn, choose]
+}
 
 export interface StaySignedInProps {
   staysSignedIn: boolean

@@ -1,6 +1,7 @@
 /** Form controls for declared settings. A stored secret is shown as "set"; it can be replaced or removed, not read. */
-import type { ReactElement } from 'react'
+import { type ReactElement, useState } from 'react'
 import { Button } from '../button.tsx'
+import { CodeBlock } from '../copyable.tsx'
 import { Checkbox, Select, TextArea, TextField } from '../field.tsx'
 import { layout } from '../page.tsx'
 import type { SettingDraft, SettingField } from './setting-values.ts'
@@ -91,6 +92,7 @@ function SecretControl({ field, value, isStored, isRemoved, error, onChange }: S
   return (
     <>
       {kind === 'pairs' ? <TextArea {...shared} rows={3} /> : <TextField {...shared} type="password" />}
+      {field.make && <MadeSecret label={label} make={field.make} value={shared.value} onChange={onChange} />}
       {isStored && !isRequired && (
         <div>
           <Button variant="ghost" icon="trash" onClick={() => onChange(null)}>
@@ -99,5 +101,37 @@ function SecretControl({ field, value, isStored, isRemoved, error, onChange }: S
         </div>
       )}
     </>
+  )
+}
+
+interface MadeSecretProps {
+  label: string
+  make(): string
+  value: string
+  onChange(value: string): void
+}
+
+/** A secret made here is shown until the form is sent: the receiver needs it, and nobody can read it afterwards. */
+function MadeSecret({ label, make, value, onChange }: MadeSecretProps): ReactElement {
+  const [made, setMade] = useState<string | null>(null)
+  const use = () => {
+    const secret = make()
+    setMade(secret)
+    onChange(secret)
+  }
+  return (
+    <div className={layout.section}>
+      <div>
+        <Button icon="access" onClick={use}>
+          Make a {label.toLowerCase()}
+        </Button>
+      </div>
+      {made !== null && made === value && (
+        <>
+          <CodeBlock text={made} label={`the new ${label.toLowerCase()}`} />
+          <p>Give it to the receiver now. It is not shown again.</p>
+        </>
+      )}
+    </div>
   )
 }

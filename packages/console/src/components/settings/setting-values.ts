@@ -13,6 +13,8 @@ export interface SettingField {
   /** Write-only. */
   isSecret?: boolean
   options?: readonly string[]
+  /** Makes a value for a secret that is free to choose. */
+  make?(): string
   /** The value of a switch or choice that is not set. */
   fallback?: string | boolean
 }

@@ -9,6 +9,14 @@ interface DriverDescription {
   fields: readonly SettingField[]
 }
 
+const secretBytes = 32
+
+/** As Standard Webhooks writes them. */
+function signingSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(secretBytes))
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`
+}
+
 const secretUrl = (label: string, hint: string): SettingField => ({
   name: 'url',
   label,
@@ -31,6 +39,7 @@ export const drivers: Readonly<Record<DriverName, DriverDescription>> = {
         kind: 'text',
         isSecret: true,
         placeholder: 'whsec_…',
+        make: signingSecret,
         hint: 'whsec_ and 24 to 64 bytes in base64. Requests are signed with it, as Standard Webhooks say.',
       },
       {
