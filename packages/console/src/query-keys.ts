@@ -16,7 +16,7 @@ export const queryKeys = {
   appconfig: keysOf('appconfig'),
   applications: keysOf('applications', ['limits', 'names', 'with its tag']),
   contactpoints: keysOf('contactpoints', ['deliveries', 'drivers']),
-  databases: keysOf('databases', ['drivers', 'tables', 'type']),
+  databases: keysOf('databases', ['columns', 'drivers', 'plan', 'state', 'tables', 'type']),
   datasets: keysOf('datasets', [
     ...([
       'count',
@@ -32,6 +32,7 @@ export const queryKeys = {
     ] as const),
   ]),
   outbox: keysOf('outbox'),
+  queries: keysOf('queries'),
   styles: keysOf('styles', ['new', 'thumbnail', 'with-etag']),
   tiles: keysOf('tiles', ['bounds']),
   tilesources: keysOf('tilesources', ['count', 'drivers', 'explain', 'of-datasets', 'tile', 'tilejson']),

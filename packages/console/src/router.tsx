@@ -186,6 +186,11 @@ const databases = createRoute({
   path: 'databases/{-$databaseId}',
   component: lazyRouteComponent(() => import('./pages/databases/databases-page.tsx'), 'DatabasesPage'),
 })
+const sql = createRoute({
+  getParentRoute: () => shell,
+  path: 'sql/{-$queryId}',
+  component: lazyRouteComponent(() => import('./pages/sql/sql-page.tsx'), 'SqlPage'),
+})
 const contactPoints = createRoute({
   getParentRoute: () => shell,
   path: 'contact-points/{-$contactPointId}',
@@ -241,7 +246,7 @@ const routeTree = root.addChildren([
     ...[maps, mapStart, map, tileSource],
     ...[keys, users, signUpRules, applications],
     ...[agents, agentStart, agent],
-    ...[databases, contactPoints, outbox, activity, usage, configuration, unknown],
+    ...[databases, sql, contactPoints, outbox, activity, usage, configuration, unknown],
   ]),
   share,
   resetPassword,

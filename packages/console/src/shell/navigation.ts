@@ -20,6 +20,7 @@ export const mainPages: readonly Destination[] = [
 ]
 
 export const otherPages: readonly Destination[] = [
+  { to: '/sql', label: 'SQL', icon: 'code', letter: 's' },
   { to: '/databases', label: 'Databases', icon: 'database', letter: 'b' },
   { to: '/contact-points', label: 'Contact points', icon: 'send', letter: 'c' },
   { to: '/outbox', label: 'Outbox', icon: 'inbox', letter: 'o' },

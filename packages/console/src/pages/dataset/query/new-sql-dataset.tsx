@@ -11,11 +11,13 @@ import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useRefusal } from '../../../session/session.tsx'
 
 interface NewSqlDatasetProps {
-  dataset: Dataset
+  dataset: Pick<Dataset, 'databaseId' | 'metadata'>
   source: string
+  /** Of the button. */
+  label?: string
 }
 
-export function NewSqlDataset({ dataset, source }: NewSqlDatasetProps): ReactElement {
+export function NewSqlDataset({ dataset, source, label = 'Save as new dataset' }: NewSqlDatasetProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
   const [name, setName] = useState('')
   const client = useClient()
@@ -44,7 +46,7 @@ export function NewSqlDataset({ dataset, source }: NewSqlDatasetProps): ReactEle
   return (
     <>
       <Button icon="plus" disabledReason={refusal} onClick={() => setOpen(true)}>
-        Save as new dataset
+        {label}
       </Button>
       {isOpen && (
         <FormDialog

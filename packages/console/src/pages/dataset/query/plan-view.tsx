@@ -27,7 +27,16 @@ export function PlanView({ dataset, sent }: PlanViewProps): ReactElement {
   })
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton height={160} />
-  const { steps, totalCost, note } = readPlan(data.plan, dataset.attributes)
+  return <PlanSteps plan={data.plan} attributes={dataset.attributes} />
+}
+
+interface PlanStepsProps {
+  plan: unknown
+  attributes: Parameters<typeof readPlan>[1]
+}
+
+export function PlanSteps({ plan, attributes }: PlanStepsProps): ReactElement {
+  const { steps, totalCost, note } = readPlan(plan, attributes)
   if (note) return <Note>{note}</Note>
   return (
     <section

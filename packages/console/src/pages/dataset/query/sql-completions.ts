@@ -7,7 +7,10 @@ import { useClient, useMay } from '../../../session/session.tsx'
 
 const most = 500
 
-export function useSqlCompletions({ databaseId, attributes }: Dataset, isWanted: boolean): Word[] {
+export function useSqlCompletions(
+  { databaseId, attributes }: Pick<Dataset, 'databaseId' | 'attributes'>,
+  isWanted: boolean,
+): Word[] {
   const client = useClient()
   const may = useMay()
   const params = { filter: { databaseId, type: 'table' }, fields: ['source', 'attributes'], limit: most } as const
