@@ -19,11 +19,13 @@ const shortcuts: [keys: string[], does: string][] = [
   [['n'], 'Add a row to the table'],
   [['e'], 'Edit the selected row'],
   [['Delete'], 'Delete the selected rows'],
+  [['Enter'], 'In a table: edit the cell; Tab goes on, Esc gives up'],
+  [['Alt', 'Enter'], 'In a table: all fields of the row'],
   [['['], 'Narrow or wide rail'],
   [['Esc'], 'Close, then clear the selection'],
   [['Ctrl', 'Enter'], 'Run a query, send a question, save a row'],
   [['Ctrl', 'S'], 'Save'],
-  [['Ctrl', 'Z'], 'Undo'],
+  [['Ctrl', 'Z'], 'Undo: in the editor of maps, and in tables'],
   [['?'], 'This list'],
 ]
 

@@ -9,6 +9,10 @@ import { LiveSign } from '../../live/live-sign.tsx'
 import { useMay } from '../../session/session.tsx'
 import { useLetter } from '../../shell/shortcuts.ts'
 import { useDataset } from './dataset.ts'
+import { CellConflicts } from './edit/cells/cell-conflicts.tsx'
+import { CellEditLine } from './edit/cells/cell-editor.tsx'
+import { ChangeRowsDialog } from './edit/cells/change-rows-dialog.tsx'
+import { useCellEditing } from './edit/cells/use-cell-editing.ts'
 import { AddRowButton, RowEditing } from './edit/row-editing.tsx'
 import { formatSort, parseSort, type SortKey, toggleSort } from './sort.ts'
 import { ColumnList } from './table/column-list.tsx'
@@ -81,6 +85,8 @@ interface TablePaneProps {
 function TablePane({ table, onFilter }: TablePaneProps): ReactElement {
   const { dataset, rows, selection, isPhone, sort } = table
   const [range, setRange] = useState<readonly [number, number]>([0, 0])
+  const cells = useCellEditing(table)
+  const [isChanging, setChanging] = useState(false)
   const onRange = useCallback((first: number, last: number) => setRange([first, last]), [])
   return (
     <div className={classes.pane}>
@@ -95,6 +101,7 @@ function TablePane({ table, onFilter }: TablePaneProps): ReactElement {
         table={table.columns}
         shown={table.shown}
         sort={parseSort(sort)}
+        cells={cells}
         isSelected={selection.isSelected}
         isChanged={table.live.isChanged}
         onClick={(index, click) => {
@@ -105,7 +112,24 @@ function TablePane({ table, onFilter }: TablePaneProps): ReactElement {
         onFly={selection.onFly}
         onClear={() => (table.open ? table.close() : selection.clear())}
       />
-      <StatusLine rows={rows} range={range} selection={selection} onDetails={table.openSelected} />
+      {cells && <CellEditLine cells={cells} />}
+      {cells && <CellConflicts cells={cells} dataset={dataset} />}
+      {cells && isChanging && (
+        <ChangeRowsDialog
+          dataset={dataset}
+          count={selection.ids.length}
+          cells={cells}
+          onClose={() => setChanging(false)}
+        />
+      )}
+      <StatusLine
+        rows={rows}
+        range={range}
+        selection={selection}
+        cells={cells}
+        onDetails={table.openSelected}
+        onChangeAll={() => setChanging(true)}
+      />
     </div>
   )
 }

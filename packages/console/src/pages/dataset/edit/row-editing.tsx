@@ -1,9 +1,7 @@
 /** Editing on the table tab: the buttons that add, edit and delete rows, their shortcuts, and the sheet. */
-import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactElement, type ReactNode, use, useState } from 'react'
 import { Button, type ButtonVariant } from '../../../components/button.tsx'
 import { useToast } from '../../../components/toast.tsx'
-import { queryKeys } from '../../../query-keys.ts'
 import { useLetter } from '../../../shell/shortcuts.ts'
 import { keyOf } from '../dataset.ts'
 import type { OpenRow } from '../table/details.tsx'
@@ -11,6 +9,7 @@ import { type RowId, rowId } from '../table/selection.ts'
 import type { TableState } from '../table/use-table.ts'
 import { useDeleteRows } from './delete-rows.ts'
 import { type Editability, useRowEditability } from './editability.ts'
+import { useRenewTable } from './renew-table.ts'
 import { RowSheet } from './row-sheet.tsx'
 
 interface RowEditingAccess extends Editability {
@@ -78,14 +77,12 @@ export function RowEditing({ table, children }: RowEditingProps): ReactElement {
   )
 }
 
-/** Shows what was written: the table loads its rows again, and goes to the row. */
-function useAfterWrite({ dataset, selection, rows }: TableState) {
-  const cache = useQueryClient()
+function useAfterWrite(table: TableState) {
+  const { selection } = table
+  const renew = useRenewTable(table)
   const toast = useToast()
   return (id: RowId | undefined, what: 'added' | 'saved' | 'deleted') => {
-    void renew(rows)
-    void cache.invalidateQueries({ queryKey: queryKeys.datasets.one(dataset.id) })
-    void cache.invalidateQueries({ queryKey: queryKeys.tiles.one(dataset.id) })
+    void renew()
     if (what === 'deleted') return selection.clear()
     toast.say({ title: id === undefined ? `The row is ${what}` : `Row ${id} is ${what}` })
     if (what === 'added' && id !== undefined) selection.onFeature(id, { isAdded: false })
@@ -93,15 +90,8 @@ function useAfterWrite({ dataset, selection, rows }: TableState) {
   }
 }
 
-const all = { isStale: () => true, movedFrom: 0, mayChangeTotal: true }
-
-/** At once, and also where changes cannot be followed. */
-async function renew({ pages, recount }: TableState['rows']): Promise<void> {
-  if (await pages.renew(() => all)) await recount()
-}
-
-/** Null where rows are never written. */
-function useOfferedEditing(): RowEditingAccess | null {
+/** Null where rows are never written, and outside of the table tab. */
+export function useOfferedEditing(): RowEditingAccess | null {
   const access = use(RowEditingContext)
   return access?.isOffered ? access : null
 }

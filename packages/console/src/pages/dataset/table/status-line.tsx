@@ -2,6 +2,7 @@
 import type { ReactElement } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { formatMs, formatNumber } from '../../../format.ts'
+import type { CellEditing } from '../edit/cells/use-cell-editing.ts'
 import { SelectedRowActions } from '../edit/row-editing.tsx'
 import type { Rows } from './rows/use-rows.ts'
 import classes from './table.module.css'
@@ -12,6 +13,9 @@ export interface TableStatusLineProps {
   range: readonly [number, number]
   selection: SelectionAccess
   onDetails(): void
+  /** Null where nothing can be edited. */
+  cells: CellEditing | null
+  onChangeAll(): void
 }
 
 export function StatusLine({
@@ -19,6 +23,8 @@ export function StatusLine({
   range,
   selection,
   onDetails,
+  cells,
+  onChangeAll,
 }: TableStatusLineProps): ReactElement {
   const { total, ms, isLoading } = state
   const count = selection.ids.length
@@ -34,7 +40,19 @@ export function StatusLine({
           <Button variant="ghost" onClick={selection.clear}>
             clear
           </Button>
+          {cells && count > 1 && (
+            <Button variant="ghost" onClick={onChangeAll}>
+              change
+            </Button>
+          )}
           <SelectedRowActions />
+        </span>
+      )}
+      {cells?.canUndo && (
+        <span className={classes.undo}>
+          <Button variant="ghost" icon="undo" onClick={cells.undo}>
+            Undo the last change
+          </Button>
         </span>
       )}
       <span className={classes.ms}>{isLoading ? 'loading …' : ms === null ? '' : formatMs(ms)}</span>

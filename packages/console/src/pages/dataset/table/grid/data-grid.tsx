@@ -6,7 +6,6 @@
 import type { Dataset } from '@graticule/client'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import {
-  type KeyboardEvent,
   type MouseEvent,
   type ReactElement,
   type Ref,
@@ -18,15 +17,19 @@ import {
   useState,
 } from 'react'
 import { formatNumber } from '../../../../format.ts'
-import { formatCell, isSortable } from '../../attribute.ts'
 import { keyOf } from '../../dataset.ts'
+import { CellEditor } from '../../edit/cells/cell-editor.tsx'
+import { marksOf } from '../../edit/cells/cell-marks.ts'
+import type { CellEditing } from '../../edit/cells/use-cell-editing.ts'
 import type { SortKey } from '../../sort.ts'
 import { type ColumnTable, shownColumns, type TableColumn } from '../columns.ts'
 import type { Rows } from '../rows/use-rows.ts'
-import { type Click, type Row, rowId } from '../selection.ts'
+import { type Click, type Row, type RowId, rowId } from '../selection.ts'
 import classes from './data-grid.module.css'
+import { type GridEditing, useGridEditing } from './grid-editing.ts'
 import { GridHead, type HeadActions } from './grid-head.tsx'
-import { type GridPosition, moveFocus } from './grid-keyboard.ts'
+import type { GridPosition } from './grid-keyboard.ts'
+import { showColumn, useGridKeys } from './grid-keys.ts'
 import { cellId, GridRow } from './grid-row.tsx'
 import { type GridScroll, rowHeight, useGridScroll } from './grid-scroll.ts'
 import { useScrollAnchor } from './scroll-anchor.ts'
@@ -45,6 +48,8 @@ export interface DataGridProps extends HeadActions {
   /** The displayed rows: the previous ones while the new ones load. */
   shown: Rows
   sort: readonly SortKey[]
+  /** Null where nothing can be edited. */
+  cells: CellEditing | null
   isSelected(row: Row): boolean
   isChanged(row: Row): boolean
   onClick(index: number, click: Click): void
@@ -59,7 +64,6 @@ export function DataGrid(props: DataGridProps): ReactElement {
   const { dataset, table, rows, shown, sort, isSelected, isChanged, onRange } = props
   const total = shown.state.total?.rows ?? 0
   const scroll = useGridScroll(total, headHeight)
-  const [active, setActive] = useState<GridPosition>({ row: 0, column: 0 })
   const [menu, setMenu] = useState<string | null>(null)
   const columns = shownColumns(table, dataset)
   const drawnColumns = useDrawnColumns(columns, scroll)
@@ -70,24 +74,12 @@ export function DataGrid(props: DataGridProps): ReactElement {
   }, [rows.pages, first, last, onRange])
   useOtherRows(rows, scroll)
   const key = useMemo(() => keyOf(dataset), [dataset])
-  useScrollAnchor({
-    pages: shown.pages,
-    first,
-    idOf: (row) => rowId(row, key),
-    shift(by) {
-      scroll.shift(by)
-      setActive((place) => (place.row >= first ? { ...place, row: place.row + by } : place))
-    },
-  })
-  useImperativeHandle(props.ref, () => ({
-    showRow(row) {
-      setActive((place) => ({ ...place, row }))
-      scroll.showRow(row, true)
-    },
-  }))
-  const onKeyDown = useGridKeys({ ...props, columns, scroll, active, setActive, setMenu, total })
+  const idOf = (row: Row | undefined) => rowId(row, key)
+  const { active, setActive, go } = useActiveCell(props, { scroll, columns, idOf })
+  const editing = useGridEditing({ cells: props.cells, columns, shown, active, total, go })
+  const onKeyDown = useGridKeys({ ...props, columns, scroll, active, setActive, setMenu, total, editing })
   const width = (columns.at(-1)?.left ?? 0) + (columns.at(-1)?.width ?? 0)
-  const canvas = { scroll, width, active, isSelected, isChanged, shown, columns: drawnColumns, setActive }
+  const canvas = { scroll, width, active, isSelected, isChanged, shown, setActive, editing, idOf }
   return (
     <div className={classes.frame}>
       <div
@@ -103,6 +95,7 @@ export function DataGrid(props: DataGridProps): ReactElement {
         className={`${classes.grid} ${shown === rows ? '' : classes.stale}`}
         onScroll={scroll.onScroll}
         onKeyDown={onKeyDown}
+        onPaste={editing.onPaste}
       >
         <GridHead
           table={table}
@@ -116,7 +109,7 @@ export function DataGrid(props: DataGridProps): ReactElement {
           onSortBy={props.onSortBy}
           onFilter={props.onFilter}
         />
-        <Canvas {...canvas} {...clicks(props)} />
+        <Canvas {...canvas} columns={drawnColumns} {...clicks(props)} />
       </div>
       {scroll.isJumping && <div className={classes.jump}>Row {formatNumber(first + 1)}</div>}
       {rows.state.isSlow && !scroll.isJumping && (
@@ -126,6 +119,40 @@ export function DataGrid(props: DataGridProps): ReactElement {
       )}
     </div>
   )
+}
+
+interface ActiveCellOptions {
+  scroll: GridScroll
+  columns: readonly TableColumn[]
+  idOf(row: Row | undefined): RowId | undefined
+}
+
+/** The active cell, which stays on its row when rows before it come or go. */
+function useActiveCell({ shown, ref }: DataGridProps, { scroll, columns, idOf }: ActiveCellOptions) {
+  const [active, setActive] = useState<GridPosition>({ row: 0, column: 0 })
+  const { first } = scroll
+  useScrollAnchor({
+    pages: shown.pages,
+    first,
+    idOf,
+    shift(by) {
+      scroll.shift(by)
+      setActive((place) => (place.row >= first ? { ...place, row: place.row + by } : place))
+    },
+  })
+  useImperativeHandle(ref, () => ({
+    showRow(row) {
+      setActive((place) => ({ ...place, row }))
+      scroll.showRow(row, true)
+    },
+  }))
+  const go = (place: GridPosition) => {
+    setActive(place)
+    scroll.showRow(place.row)
+    showColumn(scroll.element.current, columns[place.column])
+    scroll.element.current?.focus()
+  }
+  return { active, setActive, go }
 }
 
 /** Scrolls to the top after a change of filter or sort order. */
@@ -171,17 +198,19 @@ interface CanvasProps extends Pick<DataGridProps, 'shown' | 'isSelected' | 'isCh
   columns: readonly DrawnColumn[]
   active: GridPosition
   setActive(place: GridPosition): void
+  editing: GridEditing
+  idOf(row: Row | undefined): RowId | undefined
 }
 
-function Canvas({ scroll, width, columns, active, shown, setActive, ...on }: CanvasProps): ReactElement {
+function Canvas({ scroll, width, columns, active, shown, setActive, editing, idOf, ...on }: CanvasProps): ReactElement {
   const [from, to] = scroll.drawn
   const click = (event: MouseEvent) => {
     const position = positionOf(event)
     if (!position) return
     setActive(position)
     const click = { isAdded: event.ctrlKey || event.metaKey, isExtended: event.shiftKey }
-    if (event.detail > 1) on.onOpen(position.row)
-    else on.onClick(position.row, click)
+    if (event.detail < 2) on.onClick(position.row, click)
+    else if (!editing.edit(position)) on.onOpen(position.row)
   }
   const indices = Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at)
   return (
@@ -198,6 +227,8 @@ function Canvas({ scroll, width, columns, active, shown, setActive, ...on }: Can
               isSelected={row !== undefined && on.isSelected(row)}
               isChanged={row !== undefined && on.isChanged(row)}
               activeColumn={active.row === index ? active.column : null}
+              marks={editing.cells ? marksOf(editing.cells.marks, idOf(row)) : undefined}
+              editor={editorOf(editing, idOf(row))}
             />
           )
         })}
@@ -206,78 +237,16 @@ function Canvas({ scroll, width, columns, active, shown, setActive, ...on }: Can
   )
 }
 
+/** Rows are compared by their key, because they may move while one of them is edited. */
+function editorOf({ cells, onLeft }: GridEditing, id: RowId | undefined) {
+  const edited = cells?.edited
+  if (!edited || String(edited.id) !== String(id)) return undefined
+  return { column: edited.attribute.name, field: <CellEditor cells={cells} edited={edited} onLeft={onLeft} /> }
+}
+
 function positionOf({ target }: MouseEvent): GridPosition | null {
+  if (target instanceof Element && target.closest('input, select')) return null
   const cell = target instanceof Element ? target.closest<HTMLElement>('[data-column]') : null
   const row = cell?.closest<HTMLElement>('[data-index]')
   return cell && row ? { row: Number(row.dataset.index), column: Number(cell.dataset.column) } : null
-}
-
-interface Keys extends DataGridProps {
-  columns: readonly TableColumn[]
-  scroll: GridScroll
-  active: GridPosition
-  setActive(place: GridPosition): void
-  setMenu(attribute: string): void
-  total: number
-}
-
-function useGridKeys(keys: Keys): (event: KeyboardEvent) => void {
-  const { columns, scroll, active, setActive, total } = keys
-  return (event) => {
-    // React also bubbles events of the header's menus and popovers to the grid.
-    if (event.target !== event.currentTarget) return
-    if (active.row === -1 ? actOnHead(event, keys) : actOnRow(event, keys)) {
-      event.preventDefault()
-      return
-    }
-    const moved = moveFocus(active, event, { rows: total, columns: columns.length, pageRows: scroll.pageRows })
-    if (!moved || event.altKey) return
-    event.preventDefault()
-    setActive(moved)
-    if (moved.row >= 0) scroll.showRow(moved.row)
-    showColumn(scroll.element.current, columns[moved.column])
-    if (event.shiftKey && moved.row >= 0) keys.onClick(moved.row, { isAdded: false, isExtended: true })
-  }
-}
-
-/** Handles keys on the header; returns whether it did. */
-function actOnHead(event: KeyboardEvent, { columns, active, setMenu, onSort }: Keys): boolean {
-  const attribute = columns[active.column]?.attribute
-  if (!attribute) return false
-  if (event.key === 'ContextMenu' || (event.altKey && event.key === 'ArrowDown')) {
-    setMenu(attribute.name)
-    return true
-  }
-  if (event.key !== 'Enter' && event.key !== ' ') return false
-  if (isSortable(attribute.type)) onSort(attribute.name, event.shiftKey)
-  return true
-}
-
-/** Handles keys on a row; returns whether it did. */
-function actOnRow(event: KeyboardEvent, keys: Keys): boolean {
-  const { active, columns, shown, onClick, onOpen, onFly, onClear } = keys
-  const attribute = columns[active.column]?.attribute
-  const isBare = !event.ctrlKey && !event.metaKey && !event.altKey
-  const acts: Record<string, () => void> = {
-    ' ': () => onClick(active.row, { isAdded: true, isExtended: event.shiftKey }),
-    Enter: () => onOpen(active.row),
-    f: () => onFly(active.row),
-    Escape: onClear,
-  }
-  const act = isBare ? acts[event.key] : undefined
-  act?.()
-  if (attribute && (event.ctrlKey || event.metaKey) && event.key === 'c' && getSelection()?.isCollapsed !== false) {
-    const text = formatCell(attribute, shown.pages.row(active.row)?.[attribute.name])
-    void navigator.clipboard.writeText(text ?? '')
-    return true
-  }
-  return act !== undefined
-}
-
-function showColumn(element: HTMLElement | null, column: TableColumn | undefined): void {
-  if (!element || !column) return
-  const { scrollLeft, clientWidth } = element
-  if (column.left < scrollLeft) element.scrollLeft = column.left
-  else if (column.left + column.width > scrollLeft + clientWidth)
-    element.scrollLeft = column.left + column.width - clientWidth
 }

@@ -3,6 +3,7 @@
 import { memo, type ReactElement } from 'react'
 import { Skeleton } from '../../../../components/note.tsx'
 import { alignmentOf, formatCell } from '../../attribute.ts'
+import type { CellMark, RowMarks } from '../../edit/cells/cell-marks.ts'
 import type { TableColumn } from '../columns.ts'
 import type { Row } from '../selection.ts'
 import classes from './data-grid.module.css'
@@ -17,12 +18,16 @@ export interface GridRowProps {
   isChanged: boolean
   /** The column of the active cell, if it is in this row. */
   activeColumn: number | null
+  /** What is being saved, or could not be. */
+  marks: RowMarks | undefined
+  /** The field in place of a cell that is edited. */
+  editor: { column: string; field: ReactElement } | undefined
 }
 
 export const cellId = (row: number, column: number): string => `cell-${row}-${column}`
 
 export const GridRow = memo(function GridRow(props: GridRowProps) {
-  const { index, row, columns, isSelected, isChanged, activeColumn } = props
+  const { index, row, columns, isSelected, isChanged, activeColumn, marks, editor } = props
   return (
     <div
       role="row"
@@ -40,6 +45,8 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
           column={column}
           row={row}
           isActive={activeColumn === column.place}
+          mark={marks?.get(column.attribute.name)}
+          editor={editor?.column === column.attribute.name ? editor.field : undefined}
         />
       ))}
     </div>
@@ -51,21 +58,41 @@ interface CellProps {
   column: TableColumn & { place: number }
   row: Row | undefined
   isActive: boolean
+  mark: CellMark | undefined
+  editor: ReactElement | undefined
 }
 
-function Cell({ id, column: { attribute, place, left, width }, row, isActive }: CellProps): ReactElement {
-  const text = row && formatCell(attribute, row[attribute.name])
+function Cell({ id, column, row, isActive, mark, editor }: CellProps): ReactElement {
+  const { attribute, place, left, width } = column
   return (
     <div
       role="gridcell"
       id={id}
       aria-colindex={place + 1}
+      aria-invalid={mark?.failure !== undefined || undefined}
       data-column={place}
       data-align={alignmentOf(attribute.type)}
+      data-mark={mark && (mark.failure === undefined ? 'saving' : 'failed')}
+      title={mark?.failure}
       className={`${classes.cell} ${isActive ? classes.active : ''}`}
       style={{ left, width }}
     >
-      {row === undefined ? <Skeleton width="60%" height={10} /> : (text ?? <span className={classes.null}>null</span>)}
+      {row === undefined ? (
+        <Skeleton width="60%" height={10} />
+      ) : (
+        (editor ?? <CellText {...{ attribute, row, mark }} />)
+      )}
     </div>
   )
+}
+
+interface CellTextProps {
+  attribute: TableColumn['attribute']
+  row: Row
+  mark: CellMark | undefined
+}
+
+function CellText({ attribute, row, mark }: CellTextProps): ReactElement | string {
+  const text = formatCell(attribute, mark ? mark.value : row[attribute.name])
+  return text ?? <span className={classes.null}>null</span>
 }
