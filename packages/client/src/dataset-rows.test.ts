@@ -45,7 +45,11 @@ test('a table is made, filled, changed and emptied', async () => {
   await assert.rejects(datasets.deleteRows(id, { filter: '{}', expect: 1 }), { status: 409 })
   const { attributes } = await datasets.addColumn(id, { name: 'height', type: 'number' })
   assert.equal(attributes.at(-1)?.name, 'height')
-  await datasets.dropColumn(id, 'height')
+  const { lost } = await datasets.columnConversion(id, 'height', { type: 'integer' })
+  assert.equal(lost, 0)
+  const changed = await datasets.changeColumn(id, 'height', { name: 'age', type: 'integer' }, { onLoss: 'refuse' })
+  assert.deepEqual([changed.attributes.at(-1)?.name, changed.attributes.at(-1)?.type], ['age', 'integer'])
+  await datasets.dropColumn(id, 'age')
   assert.deepEqual(await datasets.deleteRows(id, { filter: '{}', expect: 5 }), { count: 5 })
 })
 

@@ -276,6 +276,10 @@ export interface Dataset {
     nullable: boolean
     primaryKey: boolean
     description: string
+    /** What rows get that have no value, as an expression of the database */
+    default?: string
+    /** `always`: only the database gives values, which cannot be written; `byDefault`: it counts them up where none is given */
+    generated?: "always" | "byDefault"
     geometryType?: string
     srid?: number
     dimension?: number
@@ -1556,6 +1560,44 @@ export interface DatasetsAddColumnBody {
   geometryType?: "Geometry" | "Point" | "LineString" | "Polygon" | "MultiPoint" | "MultiLineString" | "MultiPolygon" | "GeometryCollection"
   srid?: number
   dimension?: number
+}
+
+export interface DatasetsChangeColumnParams {
+  /** What becomes of values that cannot be converted */
+  onLoss?: "refuse" | "null"
+}
+
+export interface DatasetsChangeColumnBody {
+  /** At most 63 bytes of UTF-8 */
+  name?: string
+  type?: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json" | "array" | "binary" | "geometry"
+  /** A narrower type than `type` stands for, such as `integer`, `numeric(10,2)`, `character varying(20)`, `integer[]` */
+  dbType?: string
+  description?: string
+  nullable?: boolean
+  /** The value of rows that have none */
+  default?: unknown
+}
+
+export interface DatasetsColumnConversionParams {
+  type?: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json" | "array" | "binary" | "geometry"
+  /** A narrower type than `type` stands for, such as `integer`, `numeric(10,2)`, `character varying(20)`, `integer[]` */
+  dbType?: string
+}
+
+export interface DatasetsColumnConversionAnswer {
+  /** How many are not null */
+  values: number
+  /** How many would become null, being none of the new type */
+  lost: number
+  /** How many would be written in another way, such as rounded or without their time */
+  changed: number
+  examples: {
+    from: string
+    to: string | null
+  }[]
+  /** Whether the column has a default, which goes unless it is given anew */
+  dropsDefault: boolean
 }
 
 export interface AgentCreate {

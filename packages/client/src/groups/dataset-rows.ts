@@ -5,8 +5,12 @@ import type { Send } from '../send.ts'
 import type {
   Dataset,
   DatasetsAddColumnBody,
+  DatasetsChangeColumnBody,
+  DatasetsChangeColumnParams,
   DatasetsChangeRowParams,
   DatasetsChangeRowsParams,
+  DatasetsColumnConversionAnswer,
+  DatasetsColumnConversionParams,
   DatasetsDeleteRowsParams,
   DatasetsInsertRowsParams,
   JsonObject,
@@ -64,6 +68,16 @@ export const datasetRows = (send: Send) => ({
     send<WrittenRows>('DELETE', path`/api/v1/datasets/${id}/rows`, params),
   addColumn: (id: string, column: DatasetsAddColumnBody, params?: Params) =>
     send<Dataset>('POST', path`/api/v1/datasets/${id}/columns`, params, { json: column }),
+  /** Renames, retypes or describes a column. Values that cannot be converted are refused, unless `onLoss` is `null`. */
+  changeColumn: (
+    id: string,
+    name: string,
+    change: DatasetsChangeColumnBody,
+    params?: Params<DatasetsChangeColumnParams>,
+  ) => send<Dataset>('PATCH', path`/api/v1/datasets/${id}/columns/${name}`, params, { json: change }),
+  /** What another type would do to the values of a column: nothing is changed. */
+  columnConversion: (id: string, name: string, params: Params<DatasetsColumnConversionParams>) =>
+    send<DatasetsColumnConversionAnswer>('GET', path`/api/v1/datasets/${id}/columns/${name}/conversion`, params),
   dropColumn: (id: string, name: string, params?: Params) =>
     send<void>('DELETE', path`/api/v1/datasets/${id}/columns/${name}`, params),
 })

@@ -22,6 +22,15 @@ export const attributeSchema = Type.Object(
     nullable: Type.Boolean(),
     primaryKey: Type.Boolean(),
     description: Type.String(),
+    default: Type.Optional(
+      Type.String({ description: 'What rows get that have no value, as an expression of the database' }),
+    ),
+    generated: Type.Optional(
+      Type.Enum(['always', 'byDefault'], {
+        description:
+          '`always`: only the database gives values, which cannot be written; `byDefault`: it counts them up where none is given',
+      }),
+    ),
     geometryType: Type.Optional(Type.String()),
     srid: Type.Optional(Type.Integer()),
     dimension: Type.Optional(Type.Integer()),

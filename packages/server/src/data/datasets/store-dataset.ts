@@ -49,6 +49,11 @@ export async function claimTable(tx: Queryable, id: string, table: object): Prom
   await tx.query(sql`UPDATE svc.datasets SET uploaded_table = ${json(table)} WHERE id = ${id}::uuid`)
 }
 
+/** What a table that is made with its dataset turned out to have. The record is not told yet, so its revision stays. */
+export async function noteAttributes(tx: Queryable, id: string, attributes: readonly object[]): Promise<void> {
+  await tx.query(sql`UPDATE svc.datasets SET attributes = ${json(attributes)} WHERE id = ${id}::uuid`)
+}
+
 /** Updates the datasets of a table whose columns were changed. */
 export async function changeAttributes(tx: Queryable, ids: readonly string[], attributes: Sql): Promise<void> {
   await tx.query(sql`UPDATE svc.datasets SET attributes = ${attributes}, ${touched} WHERE id = ANY (${ids}::uuid[])`)

@@ -76,12 +76,16 @@ export const tooLongName = (path: string, name: string): ApiError =>
     `must have at most ${maxIdentifierBytes} bytes of UTF-8, the longest name of PostgreSQL; this one has ${Buffer.byteLength(name)}`,
   )
 
-/** Throws a 400 that names the place. */
-export function planColumn(input: ColumnInput, path: string): NewColumn {
-  const { name, nullable = true, primaryKey = false, description = '' } = input
+export function checkColumnName(name: string, path: string): void {
   if (!fitsIdentifier(name)) throw tooLongName(`${path}/name`, name)
   if (reservedNames.has(name) || name.startsWith('svc_'))
     throw invalid(`${path}/name`, 'must be another name: this one is reserved')
+}
+
+/** Throws a 400 that names the place. */
+export function planColumn(input: ColumnInput, path: string): NewColumn {
+  const { name, nullable = true, primaryKey = false, description = '' } = input
+  checkColumnName(name, path)
   const typed = input.type === 'geometry' ? geometryOf(input) : scalarOf(input, path)
   if (primaryKey && /^(json|array|geometry|binary)$/.test(typed.type))
     throw invalid(`${path}/primaryKey`, `must be false: a column of type ${typed.type} cannot be a key`)
@@ -89,7 +93,9 @@ export function planColumn(input: ColumnInput, path: string): NewColumn {
   return { path, attribute, defaultText: defaultOf(input, attribute, path), isNumbered: false }
 }
 
-function scalarOf({ type, dbType, geometryType, srid, dimension }: ColumnInput, path: string) {
+type TypeInput = Pick<ColumnInput, 'type' | 'dbType' | 'geometryType' | 'srid' | 'dimension'>
+
+export function scalarOf({ type, dbType, geometryType, srid, dimension }: TypeInput, path: string) {
   if (type === undefined && dbType === undefined) throw invalid(`${path}/type`, 'is required')
   if ((geometryType ?? srid ?? dimension) !== undefined)
     throw invalid(`${path}/type`, 'must be geometry for a column with geometryType, srid or dimension')

@@ -10,6 +10,7 @@ import { unknownName } from '../../kernel/nearest-name.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
 import { changeAttributes } from '../datasets/store-dataset.ts'
 import { columnSchema, planColumn } from './column-definition.ts'
+import { attributesBut, readColumnFacts } from './column-facts.ts'
 import { lockDatasetsOf } from './datasets-of-table.ts'
 import { beginEdit, demandDataset, type Edit, type EditContext, operation } from './editing.ts'
 import { addColumn, dropColumn, limitLocks } from './make-table.ts'
@@ -32,7 +33,8 @@ const add = operation({
       throw new ApiError('conflict', 'A column that is added cannot be part of the primary key.')
     await changeColumns(context, edit, body.name, async (tx) => {
       await addColumn(tx, edit.table.tableName, column)
-      return sql`${attributesBut(body.name)} || ${json([column.attribute])}`
+      const now = (await readColumnFacts(tx, edit.table.tableName)).get(body.name)
+      return sql`${attributesBut(body.name)} || ${json([{ ...column.attribute, ...now }])}`
     })
     const { json: text, tag } = await getText(
       { resource: datasetResource, services: context.services },
@@ -68,7 +70,7 @@ const drop = operation({
   },
 })
 
-async function beginColumns({ services, scope }: EditContext, id: string): Promise<Edit> {
+export async function beginColumns({ services, scope }: EditContext, id: string): Promise<Edit> {
   const edit = await beginEdit(services, scope, id)
   if (!edit.table.isPlatform)
     throw new ApiError(
@@ -78,12 +80,8 @@ async function beginColumns({ services, scope }: EditContext, id: string): Promi
   return edit
 }
 
-const attributesBut = (name: string): Sql => sql`
-  coalesce((SELECT jsonb_agg(a ORDER BY n) FROM jsonb_array_elements(attributes) WITH ORDINALITY AS e(a, n)
-    WHERE a->>'name' <> ${name}), '[]')`
-
 /** The table and the records of all its datasets change together. */
-async function changeColumns(
+export async function changeColumns(
   { services, trail }: EditContext,
   { dataset, table }: Edit,
   column: string,

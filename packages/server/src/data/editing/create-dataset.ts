@@ -7,10 +7,11 @@ import { invalid } from '../../kernel/errors.ts'
 import { isPlatformType, platformTypes } from '../databases/drivers.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import { type DatasetServices, dataset } from '../datasets/dataset.ts'
-import { claimTable } from '../datasets/store-dataset.ts'
+import { claimTable, noteAttributes } from '../datasets/store-dataset.ts'
 import { quotaExceeded } from '../uploads/http/arriving-uploads.ts'
 import type { MeasuredQuota } from '../uploads/http/storage-quota.ts'
 import { type ColumnInput, columnSchema, type NewColumn, planColumns, tooLongName } from './column-definition.ts'
+import { readColumnFacts } from './column-facts.ts'
 import type { EditServices } from './editing.ts'
 import { makeTable } from './make-table.ts'
 
@@ -40,7 +41,10 @@ const [createWithTable] = crudOperations<MakingServices>(
       await makeTable(tx, place, columns)
       await claimTable(tx, String(id), { databaseId, ...place })
       if (quota && (await quota.left(tx)) < 0) throw quotaExceeded(quota.bytes)
-      return {}
+      const facts = await readColumnFacts(tx, place)
+      const attributes = columns.map(({ attribute }) => ({ ...attribute, ...facts.get(attribute.name) }))
+      await noteAttributes(tx, String(id), attributes)
+      return { attributes }
     },
   },
 )

@@ -1,4 +1,5 @@
 import type { Operation } from '../../api/http/operation.ts'
+import { changeColumn, columnConversion } from './change-column.ts'
 import { columnOperations } from './column-operations.ts'
 import type { EditServices } from './editing.ts'
 import { filterOperations } from './filter-operations.ts'
@@ -11,4 +12,6 @@ export const editOperations: readonly Operation<EditServices>[] = [
   ...filterOperations,
   ...rowOperations,
   ...columnOperations,
+  changeColumn,
+  columnConversion,
 ]

@@ -60,11 +60,13 @@ const words: Readonly<Record<string, string>> = {
   '42703': 'The table has no such column any more.',
   '42701': 'There is a column of this name already.',
   '2BP01': 'Other objects of the database, such as views, depend on the column. Delete them first.',
+  '0A000': 'Other objects of the database, such as views, depend on the column. Delete them first.',
+  '57014': 'The table has so many rows that this took longer than 30 s. Nothing was changed.',
   '55P03': 'The table is in use. Nothing was changed; try again.',
   '23502': 'The table has rows, which would have no value in the column: give a default, or allow null.',
 }
 
-function explainDdl(error: unknown): never {
+export function explainDdl(error: unknown): never {
   const code = codeOf(error)
   // Two at once, of the same name.
   const isTaken = code === '23505'

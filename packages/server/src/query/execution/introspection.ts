@@ -62,8 +62,16 @@ export type EngineVersions = { readonly serverVersion: string; readonly postgisV
 
 export type ColumnName = { readonly name: string; readonly dbType: string }
 
+/** What a column gets where a row has no value for it. */
+export type DefaultFact = {
+  /** An expression of the database. */
+  readonly default?: string
+  /** `always`: the database alone gives values. */
+  readonly generated?: 'always' | 'byDefault'
+}
+
 /** A column's database type and the attribute type that queries use for it. */
-export type ColumnFact = {
+export type ColumnFact = DefaultFact & {
   readonly name: string
   readonly type: AttributeType
   /** `character varying(20)`, `geometry(Point,4326)` */

@@ -10,6 +10,7 @@ import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import { overviewPrefix } from '../tenant-schema.ts'
 import { type Cells, catalogOf, facts, roleOf } from './catalog.ts'
 import { typeOfColumn } from './column-type.ts'
+import { defaultColumns, defaultOf } from './default-facts.ts'
 import { geometryOf, sampled } from './geometry-facts.ts'
 import { isClosedSchema } from './tenant-sql/sql-names.ts'
 import type { NamedRelation } from './tenant-sql/sql-relations.ts'
@@ -59,6 +60,7 @@ async function describeNow(
     sql`
     SELECT a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type, a.atttypmod AS modifier,
            base.type AS base, base.modifier AS "baseModifier", NOT a.attnotnull AS nullable, coalesce(pg_catalog.col_description(a.attrelid, a.attnum), '') AS description,
+           ${defaultColumns},
            EXISTS (SELECT FROM pg_catalog.pg_index i
                    WHERE i.indrelid = a.attrelid AND i.indisprimary AND a.attnum = ANY (i.indkey)
                      AND NOT EXISTS (SELECT FROM unnest(i.indkey) AS part (number)
@@ -72,6 +74,7 @@ async function describeNow(
     nullable: row.nullable === 't',
     primaryKey: row.key === 't',
     description: row.description ?? '',
+    ...defaultOf(row),
   }))
   return {
     columns: await sampled(connection, { ...options, isTrusted: true }, from, columns),
