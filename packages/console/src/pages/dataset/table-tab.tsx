@@ -12,7 +12,7 @@ import { useDataset } from './dataset.ts'
 import { CellConflicts } from './edit/cells/cell-conflicts.tsx'
 import { CellEditLine } from './edit/cells/cell-editor.tsx'
 import { ChangeRowsDialog } from './edit/cells/change-rows-dialog.tsx'
-import { useCellEditing } from './edit/cells/use-cell-editing.ts'
+import { type CellEditing, useCellEditing } from './edit/cells/use-cell-editing.ts'
 import { AddRowButton, RowEditing } from './edit/row-editing.tsx'
 import { formatSort, parseSort, type SortKey, toggleSort } from './sort.ts'
 import { ColumnList } from './table/column-list.tsx'
@@ -46,46 +46,59 @@ interface TableProps {
 
 function Table({ dataset }: TableProps): ReactElement {
   const table = useTable(dataset)
-  const { isPhone, isMapShown, open, view } = table
-  const [wanted, setWanted] = useState<string | null>(null)
-  useLetter('m', () => table.showMap(!isMapShown))
+  useLetter('m', () => table.showMap(!table.isMapShown))
   useLetter('f', () => table.selection.onFly(null))
-  const isBeside = !isPhone && (isMapShown || open !== null)
   return (
-    <MapViewContext value={view}>
+    <MapViewContext value={table.view}>
       <RowEditing table={table}>
-        <div className={classes.tab}>
-          <div className={classes.toolbar}>
-            <FilterBar wanted={wanted} onWanted={setWanted} />
-            <AddRowButton />
-            <LiveSign state={table.live.state} />
-            <ColumnList table={table.columns} />
-            {table.hasMap && <MapSwitch {...table} />}
-          </div>
-          {isPhone && isMapShown ? (
-            <TableMap {...table} />
-          ) : (
-            <Split
-              start={<TablePane table={table} onFilter={setWanted} />}
-              end={isBeside ? <Side {...table} /> : null}
-            />
-          )}
-          {isPhone && open && <DetailsSheet {...table} open={open} onFly={table.flyTo} onClose={table.close} />}
-        </div>
+        <EditedTable table={table} />
       </RowEditing>
     </MapViewContext>
   )
 }
 
+interface EditedTableProps {
+  table: TableState
+}
+
+/** What is being edited stays while a phone shows the map in place of the table. */
+function EditedTable({ table }: EditedTableProps): ReactElement {
+  const { dataset, isPhone, isMapShown, open } = table
+  const [wanted, setWanted] = useState<string | null>(null)
+  const cells = useCellEditing(table)
+  const isBeside = !isPhone && (isMapShown || open !== null)
+  return (
+    <div className={classes.tab}>
+      <div className={classes.toolbar}>
+        <FilterBar wanted={wanted} onWanted={setWanted} />
+        <AddRowButton />
+        <LiveSign state={table.live.state} />
+        <ColumnList table={table.columns} />
+        {table.hasMap && <MapSwitch {...table} />}
+      </div>
+      {isPhone && isMapShown ? (
+        <TableMap {...table} />
+      ) : (
+        <Split
+          start={<TablePane table={table} cells={cells} onFilter={setWanted} />}
+          end={isBeside ? <Side {...table} /> : null}
+        />
+      )}
+      {isPhone && open && <DetailsSheet {...table} open={open} onFly={table.flyTo} onClose={table.close} />}
+      {cells && <CellConflicts cells={cells} dataset={dataset} />}
+    </div>
+  )
+}
+
 interface TablePaneProps {
   table: TableState
+  cells: CellEditing | null
   onFilter(attribute: string): void
 }
 
-function TablePane({ table, onFilter }: TablePaneProps): ReactElement {
+function TablePane({ table, cells, onFilter }: TablePaneProps): ReactElement {
   const { dataset, rows, selection, isPhone, sort } = table
   const [range, setRange] = useState<readonly [number, number]>([0, 0])
-  const cells = useCellEditing(table)
   const [isChanging, setChanging] = useState(false)
   const onRange = useCallback((first: number, last: number) => setRange([first, last]), [])
   return (
@@ -113,7 +126,6 @@ function TablePane({ table, onFilter }: TablePaneProps): ReactElement {
         onClear={() => (table.open ? table.close() : selection.clear())}
       />
       {cells && <CellEditLine cells={cells} />}
-      {cells && <CellConflicts cells={cells} dataset={dataset} />}
       {cells && isChanging && (
         <ChangeRowsDialog
           dataset={dataset}

@@ -49,9 +49,21 @@ export const rowRequests = ({ changes }: ChangeRequest): ChangeRequest[] =>
   [...Map.groupBy(changes, ({ id }) => id).values()].map(requestOf)
 
 /** Matches the rows as they were. */
-export const filterOf = ({ ids, before }: ChangeRequest, key: readonly DatasetAttribute[]): JsonObject => ({
-  $and: [whereIds(ids, key), before],
-})
+export function filterOf({ ids, before }: ChangeRequest, attributes: readonly DatasetAttribute[]): JsonObject {
+  const key = attributes.filter(({ primaryKey }) => primaryKey)
+  const isReal = (name: string) => attributes.some((one) => one.name === name && one.dbType === 'real')
+  const conditions = Object.entries(before).map(([name, value]) => [name, isReal(name) ? nearly(value) : value])
+  return { $and: [whereIds(ids, key), Object.fromEntries(conditions)] }
+}
+
+/** A number of single precision is not equal to the digits that are shown of it. */
+const singlePrecision = 1e-6
+
+function nearly(value: JsonValue): JsonValue {
+  if (typeof value !== 'number') return value
+  const most = Math.abs(value) * singlePrecision
+  return { $between: [value - most, value + most] }
+}
 
 export const undone = (changes: readonly CellChange[]): CellChange[] =>
   changes.map(({ before, after, ...cell }) => ({ ...cell, before: after, after: before })).toReversed()

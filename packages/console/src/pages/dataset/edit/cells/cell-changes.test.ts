@@ -54,13 +54,17 @@ test('rows that get the same value in place of the same value are one request, w
   ]
   const requests = requestsOf(changes, [id])
   assert.deepEqual(
-    requests.map((request) => [filterOf(request, [id]), request.after]),
+    requests.map((request) => [filterOf(request, [id, name, height]), request.after]),
     [
       [{ $and: [{ id: { $in: [1, 2] } }, { height: 5 }] }, { height: 6 }],
       [{ $and: [{ id: { $in: [3] } }, { height: null, name: 'Ash' }] }, { height: 6, name: 'Tall ash' }],
     ],
   )
   assert.deepEqual(requests.flatMap(rowRequests).map(({ ids }) => ids), [[1], [2], [3]]) // biome-ignore format: one line
+  const real = attribute('height', 'number', { dbType: 'real' })
+  const [request] = requestsOf([{ id: 1, column: 'height', before: 2, after: 6 }], [id])
+  const nearly = { height: { $between: [2 - 2e-6, 2 + 2e-6] } }
+  assert.deepEqual(request && filterOf(request, [id, real]), { $and: [{ id: { $in: [1] } }, nearly] })
   const many = Array.from({ length: 450 }, (_, index) => ({ id: index, column: 'height', before: 5, after: 6 }))
   assert.deepEqual(requestsOf(many, [id]).map(({ ids }) => ids.length), [200, 200, 50]) // biome-ignore format: one line
   assert.deepEqual(undone(undone(changes)), changes)

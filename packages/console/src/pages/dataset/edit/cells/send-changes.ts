@@ -43,7 +43,7 @@ export async function sendChanges(
 
 async function sendRequest(client: Client, dataset: Dataset, request: ChangeRequest, sent: SentChanges): Promise<void> {
   const { changes, ids, after } = request
-  const filter = filterOf(request, keyOf(dataset))
+  const filter = filterOf(request, dataset.attributes)
   try {
     await client.datasets.changeRows(dataset.id, after, { filter, expect: ids.length })
     sent.saved.push(...changes)

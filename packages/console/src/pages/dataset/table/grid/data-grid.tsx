@@ -76,7 +76,8 @@ export function DataGrid(props: DataGridProps): ReactElement {
   const key = useMemo(() => keyOf(dataset), [dataset])
   const idOf = (row: Row | undefined) => rowId(row, key)
   const { active, setActive, go } = useActiveCell(props, { scroll, columns, idOf })
-  const editing = useGridEditing({ cells: props.cells, columns, shown, active, total, go })
+  const { element } = scroll
+  const editing = useGridEditing({ cells: props.cells, columns, shown, active, total, element, go })
   const onKeyDown = useGridKeys({ ...props, columns, scroll, active, setActive, setMenu, total, editing })
   const width = (columns.at(-1)?.left ?? 0) + (columns.at(-1)?.width ?? 0)
   const canvas = { scroll, width, active, isSelected, isChanged, shown, setActive, editing, idOf }
@@ -95,7 +96,6 @@ export function DataGrid(props: DataGridProps): ReactElement {
         className={`${classes.grid} ${shown === rows ? '' : classes.stale}`}
         onScroll={scroll.onScroll}
         onKeyDown={onKeyDown}
-        onPaste={editing.onPaste}
       >
         <GridHead
           table={table}

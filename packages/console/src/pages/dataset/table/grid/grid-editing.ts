@@ -1,5 +1,5 @@
 /** Editing in the grid: which cell a key or a click edits, and where editing goes on. */
-import type { ClipboardEvent } from 'react'
+import { type RefObject, useEffect, useEffectEvent } from 'react'
 import type { NextCell } from '../../edit/cells/cell-editor.tsx'
 import type { CellEditing } from '../../edit/cells/use-cell-editing.ts'
 import type { TableColumn } from '../columns.ts'
@@ -13,6 +13,7 @@ export interface GridEditingOptions {
   shown: Rows
   active: GridPosition
   total: number
+  element: RefObject<HTMLElement | null>
   /** Makes a cell the active one, in view, and gives the grid the focus. */
   go(place: GridPosition): void
 }
@@ -22,10 +23,9 @@ export interface GridEditing {
   /** False if the cell cannot be edited. */
   edit(place: GridPosition): boolean
   onLeft(next: NextCell): void
-  onPaste(event: ClipboardEvent): void
 }
 
-export function useGridEditing({ cells, columns, shown, active, total, go }: GridEditingOptions): GridEditing {
+export function useGridEditing({ cells, columns, shown, active, total, element, go }: GridEditingOptions): GridEditing {
   const edit = ({ row, column }: GridPosition): boolean => {
     const attribute = columns[column]?.attribute
     return attribute !== undefined && cells?.begin(shown.pages.row(row), attribute) === true
@@ -34,6 +34,14 @@ export function useGridEditing({ cells, columns, shown, active, total, go }: Gri
     const attribute = columns[column]?.attribute
     return attribute !== undefined && cells?.isInline(shown.pages.row(row), attribute) === true
   }
+  usePasteOn(element, (text) => {
+    if (active.row < 0) return
+    cells?.paste(text, {
+      rowCount: total - active.row,
+      rowAt: (offset) => shown.pages.row(active.row + offset),
+      columns: columns.slice(active.column).map(({ attribute }) => attribute),
+    })
+  })
   return {
     cells,
     edit,
@@ -42,16 +50,21 @@ export function useGridEditing({ cells, columns, shown, active, total, go }: Gri
       go(place)
       if (isBeside(next) && isInline(place)) edit(place)
     },
-    onPaste(event) {
-      if (event.target !== event.currentTarget || !cells || active.row < 0) return
-      event.preventDefault()
-      cells.paste(event.clipboardData.getData('text/plain'), {
-        rowCount: total - active.row,
-        rowAt: (offset) => shown.pages.row(active.row + offset),
-        columns: columns.slice(active.column).map(({ attribute }) => attribute),
-      })
-    },
   }
+}
+
+/** A browser tells of a paste where text is selected, which need not be in the grid that has the focus. */
+function usePasteOn(element: RefObject<HTMLElement | null>, onText: (text: string) => void): void {
+  const paste = useEffectEvent(onText)
+  useEffect(() => {
+    const listen = (event: ClipboardEvent) => {
+      if (document.activeElement !== element.current) return
+      event.preventDefault()
+      paste(event.clipboardData?.getData('text/plain') ?? '')
+    }
+    document.addEventListener('paste', listen)
+    return () => document.removeEventListener('paste', listen)
+  }, [element])
 }
 
 const isBeside = (next: NextCell): boolean => next === 'next' || next === 'previous'
