@@ -157,6 +157,12 @@ test('client.tileSources, tiles, styles and maps send the requests of their oper
   const { url, headers = {} } = client.transformRequest(client.maps.url(style.id), 'Style')
   assert.equal((await fetch(url, { headers })).status, 200)
   assert.ok((await client.maps.fonts()).length > 0)
+  // A whole JPEG as far as the server looks: its frame.
+  const picture = `data:image/jpeg;base64,${Buffer.from('ffd8ffc0000b08000200030101110000ffd9', 'hex').toString('base64')}`
+  await client.styles.setPicture(style.id, picture)
+  assert.equal(await client.styles.getPicture(style.id), picture)
+  await client.styles.setPicture(style.id, null)
+  assert.equal(await client.styles.getPicture(style.id), null)
 })
 
 test('auth.users and the password of a user', async () => {

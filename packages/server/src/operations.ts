@@ -43,6 +43,7 @@ import { auditOperations } from './tenants/audit/audit-operations.ts'
 import { authOperations } from './tenants/auth/auth-operations.ts'
 import { assetOperations } from './tenants/cartography/maps/asset-operations.ts'
 import { mapOperations } from './tenants/cartography/maps/map-operations.ts'
+import { pictureOperations } from './tenants/cartography/pictures/picture-operations.ts'
 import { placeOperations } from './tenants/cartography/places/place-operations.ts'
 import { style, styleOperations } from './tenants/cartography/styles/style.ts'
 import { contactPoint } from './tenants/contactpoints/contact-point.ts'
@@ -66,6 +67,7 @@ export const operations: readonly Operation<Services>[] = [
   ...userOperations,
   ...authOperations,
   ...styleOperations,
+  ...pictureOperations,
   ...mapOperations,
   ...placeOperations,
   ...assetOperations,

@@ -123,6 +123,8 @@ const cases: Readonly<Record<LimitName, Case>> = {
   placesFound: { limit: 50, ask: () => call('GET', '/api/v1/places?q=a&limit=51') },
   styleLayers: 'tenants/cartography/styles/style-size.test.ts',
   styleSources: 'tenants/cartography/styles/style-size.test.ts',
+  stylePictureBytes: 'tenants/cartography/pictures/pictures.test.ts',
+  stylePicturePixels: 'tenants/cartography/pictures/pictures.test.ts',
   styleValues: 'tenants/cartography/styles/style-size.test.ts',
   expressionValues: 'tenants/cartography/styles/style-size.test.ts',
   expressionDepth: 'tenants/cartography/styles/style-size.test.ts',

@@ -64,6 +64,12 @@ export const stylesGroup = (send: Send) => ({
   ...readable<Style>(send, '/api/v1/styles'),
   ...creatable<Style, StyleCreate>(send, '/api/v1/styles'),
   ...changeable<Style, StyleUpdate, StylePatch>(send, '/api/v1/styles'),
+  /** A JPEG as a data address; null if none was stored, or the style has changed since. */
+  getPicture: (id: string, params?: Params) =>
+    send<{ picture: string | null }>('GET', path`/api/v1/styles/${id}/picture`, params).then(({ picture }) => picture),
+  /** Stores the picture of the style as it is now, for lists and shared links. */
+  setPicture: (id: string, picture: string | null, params?: Params) =>
+    send<unknown>('PUT', path`/api/v1/styles/${id}/picture`, params, { json: { picture } }).then(() => undefined),
 })
 
 export const tileSourcesGroup = (send: Send) => ({

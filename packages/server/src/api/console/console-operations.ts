@@ -6,6 +6,7 @@ import { type Answer, type Operation, operationUsing } from '../http/operation.t
 import { pagePolicy } from '../http/page-policy.ts'
 import { etagOf, isUnchanged } from '../resource/revision.ts'
 import { type ConsoleFile, type ConsoleFiles, consoleFile } from './console-files.ts'
+import { type SharedMap, type SharedMaps, sharedPage } from './shared-page.ts'
 
 /** Scripts carry it too: a worker obeys the policy of its own file. */
 const policy = pagePolicy({ formAction: "'none'", frameAncestors: "'none'" })
@@ -25,6 +26,8 @@ export type ConsoleServices = {
   readonly consoleFiles: ConsoleFiles
   /** The styles that come with the server, for whoever may read no style: the addresses in them are relative to the server. */
   readBaseStyle(theme: string): Promise<Buffer | undefined>
+  readonly sharedMaps: SharedMaps
+  baseUrl(request: FastifyRequest): string
 }
 const operation = operationUsing<ConsoleServices>()
 
@@ -59,24 +62,43 @@ export const consoleOperations: readonly Operation<ConsoleServices>[] = [
     isRestOfPath: true,
     ownParameters: true,
     summary: 'Use the API in a browser',
-    description: 'The web console: every address below it is a page. Its files are at `assets/`.',
+    description:
+      'The web console: every address below it is a page. Its files are at `assets/`, and the picture of a map that is shared at `share/{id}.jpg`.',
     access: 'public',
     success: page,
-    async handle({ request, services: { consoleFiles: files, readBaseStyle } }, { params }) {
+    async handle({ request, services }, { params }) {
       const { path } = params
+      const files = services.consoleFiles
       const file = await files.file(path)
       if (file) return answer(request, file, cachingOf(path))
-      const style = await readBaseStyle(/^base\/(\w+)\.json$/.exec(path)?.[1] ?? '')
+      const style = await services.readBaseStyle(/^base\/(\w+)\.json$/.exec(path)?.[1] ?? '')
       if (style) return answer(request, consoleFile('application/json', style), 'public, max-age=600')
+      const picture = await pictureAt(path, services)
+      if (picture) return answer(request, consoleFile('image/jpeg', picture), 'public, max-age=600')
       if (path.startsWith('assets/'))
         throw new ApiError('not_found', 'The console has no such file. Load the page again.')
       const depth = path.split('/').length - 1
       if (depth > deepest) throw new ApiError('not_found', 'The console has no such page.')
       const shown = await files.page(depth)
-      return answer(request, shown, 'no-cache', path.startsWith('share/'))
+      const shared = await sharedMapAt(path, services)
+      if (!shared) return answer(request, shown, 'no-cache', path.startsWith('share/'))
+      const described = sharedPage(shown.bytes, shared, `${services.baseUrl(request)}/console/${path}`)
+      return answer(request, consoleFile(shown.contentType, described), 'no-cache', true)
     },
   }),
 ]
+
+/** Of a map that is shared; a path of no picture, and a map that is not, have none. */
+async function pictureAt(path: string, { sharedMaps }: ConsoleServices): Promise<Buffer | undefined> {
+  const [, id] = /^share\/([\w-]+)\.jpg$/.exec(path) ?? []
+  if (id === undefined) return undefined
+  const picture = await sharedMaps.picture(id)
+  if (!picture) throw new ApiError('not_found', 'There is no such picture, or its map is no longer shared.')
+  return picture
+}
+
+const sharedMapAt = async (path: string, { sharedMaps }: ConsoleServices): Promise<SharedMap | undefined> =>
+  path.startsWith('share/') ? sharedMaps.find(path.slice('share/'.length)) : undefined
 
 /** Relative, for proxies that add a path. */
 const redirection = (): Answer => ({ status: 302, headers: { location: 'console/', 'cache-control': 'no-cache' } })

@@ -42,6 +42,7 @@ import type { Services } from '../../services.ts'
 import { countAddress } from '../../tenants/auth/login-attempts.ts'
 import { createBaseStyleReader } from '../../tenants/cartography/maps/base-style-file.ts'
 import { createStyleCache } from '../../tenants/cartography/maps/map-operations.ts'
+import { createSharedMaps } from '../../tenants/cartography/pictures/shared-maps.ts'
 import { style } from '../../tenants/cartography/styles/style.ts'
 import { createStyleCheck } from '../../tenants/cartography/styles/style-check.ts'
 import { createDeliveries } from '../../tenants/contactpoints/deliveries.ts'
@@ -119,7 +120,7 @@ export async function openServices(options: OpenServicesOptions): Promise<OpenSe
     addFirstKeys: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
     countAddress: (address) => countAddress(db, address),
     ...{ estimates: createEstimates(db, data.sources), ...createAgentTools(db, secrets, baseUrl) },
-    ...{ consoleFiles: createConsoleFiles(), readBaseStyle: createBaseStyleReader() },
+    ...{ consoleFiles: createConsoleFiles(), readBaseStyle: createBaseStyleReader(), sharedMaps: createSharedMaps(db) },
     ...internalCalls(() => services),
     openApiText: createOpenApiText(about.version.tag),
     ...{ readCrs: createReadCrs(db), hasUnplacedRows: createUnplacedCheck(tiling.context.data.version) },

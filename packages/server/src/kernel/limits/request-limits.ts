@@ -73,6 +73,19 @@ export const requestLimits = {
     code: 'invalid_request',
     countedIn: 'request',
   },
+  stylePictureBytes: {
+    what: 'Picture of a style',
+    value: 262_144,
+    unit: 'bytes',
+    code: 'too_large',
+    countedIn: 'request',
+  },
+  stylePicturePixels: {
+    what: 'Width and height of the picture of a style',
+    value: 2_000,
+    code: 'invalid_request',
+    countedIn: 'request',
+  },
   bodyMs: {
     what: 'Time for a body to arrive',
     value: 60_000,
