@@ -33,7 +33,7 @@ export const queryKeys = {
   ]),
   outbox: keysOf('outbox'),
   queries: keysOf('queries'),
-  styles: keysOf('styles', ['new', 'thumbnail', 'with-etag']),
+  styles: keysOf('styles', ['new', 'picture', 'with-etag']),
   tiles: keysOf('tiles', ['bounds']),
   tilesources: keysOf('tilesources', ['count', 'drivers', 'explain', 'of-datasets', 'tile', 'tilejson']),
   uploads: keysOf('uploads', ['preview']),

@@ -7,6 +7,7 @@ import { useToast } from '../../components/toast.tsx'
 import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import type { EditorActions, EditorState, MapDocument } from './editor-store.ts'
+import { renewPicture } from './picture/stored-picture.ts'
 import { type ReadStyle, styleQuery } from './styles-query.ts'
 
 export interface Save {
@@ -39,6 +40,8 @@ export function useSave(
       void queries.invalidateQueries({ queryKey: queryKeys.styles.list })
       actions.markSaved(record, etag, sent)
       say({ title: 'Map saved' })
+      // A map without a picture is saved all the same, and gets one in the list.
+      void renewPicture(client, queries, record).catch(() => undefined)
       if (record.id !== id)
         void navigate({ to: '/maps/$styleId/$tab', params: { styleId: record.id, tab }, replace: true })
     },

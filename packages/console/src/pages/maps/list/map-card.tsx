@@ -12,6 +12,7 @@ import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useRefusal } from '../../../session/session.tsx'
 import { useActivityItem } from '../../activity/activity-item.ts'
 import { isUnsaved, useEditorActions, useEditorState } from '../editor-store.ts'
+import { pictureKey, storedPicture } from '../picture/stored-picture.ts'
 import { isBaseStyle, type StyleSummary } from '../styles-query.ts'
 import classes from './maps-page.module.css'
 
@@ -54,9 +55,10 @@ interface PictureProps {
   style: StyleSummary
 }
 
-/** Rendered lazily, when it becomes visible. */
+/** Read when it becomes visible. */
 function Picture({ style }: PictureProps): ReactElement {
   const client = useClient()
+  const mayStore = useRefusal()('styles', 'write', style.id) === undefined
   const place = useRef<HTMLSpanElement>(null)
   const [isSeen, setSeen] = useState(false)
   useEffect(() => {
@@ -66,9 +68,8 @@ function Picture({ style }: PictureProps): ReactElement {
     return () => observer.disconnect()
   }, [])
   const { data } = useQuery({
-    queryKey: queryKeys.styles.one(style.id, 'thumbnail', style.updatedAt),
-    queryFn: async ({ signal }) =>
-      (await import('./thumbnails.ts')).thumbnail(client, style.id, style.updatedAt, signal),
+    queryKey: pictureKey(style.id, style.updatedAt),
+    queryFn: ({ signal }) => storedPicture(client, style.id, { mayStore, signal }),
     enabled: isSeen,
     retry: 1,
     staleTime: Number.POSITIVE_INFINITY,
