@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test'
 import { fromGeojsonVt } from '@maplibre/vt-pbf'
 import { screenshot } from '../testing/browser.ts'
 import { setStage } from '../testing/stage.ts'
-import { periodOf } from './controls/time-control.ts'
+import { periodOf } from './controls/time-of-sources.ts'
 import { breaksOf } from './recipe/cells-look.ts'
 
 // What is shown far out in place of the features, and time, in Chromium against the real server. The cells of these tests are made here:

@@ -8,19 +8,23 @@ import {
   type StyleSpecification,
   setWorkerUrl,
 } from 'maplibre-gl'
+import { addLegend, addMeasure, addSearch, addTime } from './controls/add-controls.ts'
 import type { Legend, LegendOptions } from './controls/legend.ts'
+import type { MeasureControl, MeasureOptions } from './controls/measure-control.ts'
 import type { PlaceSearch, PlaceSearchOptions } from './controls/place-search.ts'
 import type { TimeControl, TimeControlOptions } from './controls/time-control.ts'
 import { approachLater, firstFitOptions, fitOptions } from './fit.ts'
 import type { StyleFollower } from './live/follow-style.ts'
 import { beginLater } from './live/later.ts'
-import { isId, isName, type MapClient, transformFor, withoutKeys } from './map-client.ts'
+import { isId, isName, type MapClient, transformFor } from './map-client.ts'
+import { errorOf, namedSource } from './map-errors.ts'
 import type { GraticuleMapEvents } from './map-events.ts'
-import { checkMapOptions, type GraticuleMapOptions } from './map-options.ts'
+import { checkMapOptions, type GraticuleMapOptions, type RecipePart, recipeParts } from './map-options.ts'
 import { handlePointer } from './pointer.ts'
 import { type PopupFunction, Popups } from './popups/popups.ts'
 import { Tooltip } from './popups/tooltips.ts'
 import type { RecipeLegend } from './recipe/legend-items.ts'
+import type { ShownRecipes } from './saved/show-recipes.ts'
 import type { DataSource } from './source/data-source.ts'
 import { createState, type State } from './state.ts'
 import { type Theme, themeOf } from './theme.ts'
@@ -45,11 +49,13 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
   #styleName: string | undefined
   #follower: StyleFollower | undefined
   #stopFollowing: (() => void) | undefined
+  #recipes: ShownRecipes | undefined
+  #endRecipes: (() => void) | undefined
 
   constructor(options: GraticuleMapOptions) {
     super()
     checkMapOptions(options)
-    const { client, style, state, theme, live = false, workerUrl, transformRequest, ...rest } = options
+    const { client, style, state, theme, live = false, recipes = false, workerUrl, transformRequest, ...rest } = options
     if (workerUrl !== undefined) setWorkerUrl(workerUrl)
     this.client = client
     this.state = state ?? createState()
@@ -67,6 +73,7 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
     this.#listen()
     if (isNamed) void this.#setNamedStyle(style)
     this.setLive(live)
+    if (recipes) this.#endRecipes = this.#showRecipes(recipes === true ? recipeParts : recipes)
     const { bounds, fitBoundsOptions } = rest
     if (bounds) approachLater(this.gl, bounds, () => this.fit(bounds, { ...fitBoundsOptions, animate: false }))
   }
@@ -114,27 +121,23 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
   }
 
   /** Adds a legend of the data sources that are coloured or sized by values. Removed by `map.gl.removeControl`. */
-  async legend(options: LegendOptions = {}): Promise<Legend> {
-    const { Legend: Control } = await import('./controls/legend.ts')
-    const control = new Control(this, options)
-    this.gl.addControl(control, options.position ?? 'top-left')
-    return control
+  legend(options: LegendOptions = {}): Promise<Legend> {
+    return addLegend(this, options)
   }
 
   /** Adds a search box for places. Removed by `map.gl.removeControl`. */
-  async search(options: PlaceSearchOptions = {}): Promise<PlaceSearch> {
-    const { PlaceSearch: Control } = await import('./controls/place-search.ts')
-    const control = new Control(this, options)
-    this.gl.addControl(control, options.position ?? 'top-left')
-    return control
+  search(options: PlaceSearchOptions = {}): Promise<PlaceSearch> {
+    return addSearch(this, options)
   }
 
   /** Adds a slider over the time of a data source. Removed by `map.gl.removeControl`. */
-  async time(options: TimeControlOptions): Promise<TimeControl> {
-    const { TimeControl: Control } = await import('./controls/time-control.ts')
-    const control = new Control(this, options)
-    this.gl.addControl(control, options.position ?? 'bottom-left')
-    return control
+  time(options: TimeControlOptions): Promise<TimeControl> {
+    return addTime(this, options)
+  }
+
+  /** Adds a button that measures distances and areas. Removed by `map.gl.removeControl`. */
+  measure(options: MeasureOptions = {}): Promise<MeasureControl> {
+    return addMeasure(this, options)
   }
 
   /** Registers a popup under an id, for `selectionPopup`. */
@@ -150,6 +153,7 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
   remove(): void {
     for (const source of [...this.#sources.values()]) source.remove()
     this.setLive(false)
+    this.#endRecipes?.()
     this.popups.close()
     this.tooltip.hide()
     this.gl.remove()
@@ -176,11 +180,12 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
     if (style) work(style, this.#theme ?? themeOf(style))
   }
 
-  /** @internal Of the visible sources that have one, the topmost first. */
+  /** @internal Of the visible sources that have one, the topmost first, and of the style's recipes where they are shown. */
   legends(locale?: string): RecipeLegend[] {
     const found: RecipeLegend[] = []
     this.whenStyled((_, theme) => {
       for (const source of this.#sources.values()) found.unshift(...[source.legend(theme, locale) ?? []].flat())
+      found.push(...(this.#recipes?.legends(theme, locale) ?? []))
     })
     return found
   }
@@ -235,6 +240,14 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
     return beginLater(load, (error) => this.#fail(errorOf(error)))
   }
 
+  #showRecipes(parts: readonly RecipePart[]): () => void {
+    const load = import('./saved/show-recipes.ts').then(({ showRecipes }) => () => {
+      this.#recipes = showRecipes(this, parts)
+      return this.#recipes.end
+    })
+    return beginLater(load, (error) => this.#fail(errorOf(error)))
+  }
+
   #fail(error: Error): void {
     if (this.dispatchEvent(new CustomEvent('error', { detail: { error }, cancelable: true })))
       console.error(error.message)
@@ -282,13 +295,4 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
     if (id !== undefined) return this.#sources.get(id) ?? this.#sources.get(id.replace(/-cells$/, ''))
     return layer && [...this.#sources.values()].find(({ layerIds }) => layerIds.includes(layer.id))
   }
-}
-
-/** For a missing source layer, MapLibre names the source only in the message. */
-const namedSource = (error: unknown): string | undefined =>
-  error instanceof Error ? /does not exist on source "([^"]+)"/.exec(error.message)?.[1] : undefined
-
-function errorOf(cause: unknown, prefix = ''): Error {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return new Error(`${prefix}${withoutKeys(message)}`, { cause })
 }

@@ -17,12 +17,23 @@ export interface GraticuleMapOptions extends Omit<MapOptions, 'style' | 'transfo
   live?: boolean | undefined
   /** Where MapLibre's worker is, for bundlers that do not find it; as MapLibre's `setWorkerUrl`, for all maps of the page. */
   workerUrl?: string | undefined
+  /**
+   * Shows what was saved with the style in the console besides its layers; of a list only these parts.
+   * @defaultValue false
+   */
+  recipes?: boolean | readonly RecipePart[] | undefined
   /** Applied to requests to servers other than the client's. */
   transformRequest?: (url: string, resourceType?: string) => { url: string; headers?: Record<string, string> }
 }
 
-export function checkMapOptions({ client, style, state, theme, live, workerUrl }: GraticuleMapOptions): void {
+/** `popups` are also what the pointer is told. */
+export const recipeParts = ['popups', 'legend', 'tools'] as const
+export type RecipePart = (typeof recipeParts)[number]
+
+export function checkMapOptions({ client, style, state, theme, live, recipes, workerUrl }: GraticuleMapOptions): void {
   const refuse = (name: string, allowed: string) => new TypeError(`GraticuleMap: ${name} must be ${allowed}.`)
+  if (Array.isArray(recipes) && !recipes.every((part) => recipeParts.includes(part)))
+    throw refuse('recipes', `true, false or a list of ${recipeParts.join(', ')}`)
   if (typeof client?.url !== 'string' || typeof client.transformRequest !== 'function')
     throw refuse('client', 'a client made by createClient of @graticule/client')
   if (!style || (typeof style !== 'string' && typeof style !== 'object'))

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/performance/noBarrelFile: the entry of the package
 
 export type { Legend, LegendOptions } from './controls/legend.ts'
+export type { MeasureControl, MeasureOptions } from './controls/measure-control.ts'
 export type { PlaceSearch, PlaceSearchOptions } from './controls/place-search.ts'
 export type { TimeControl, TimeControlOptions } from './controls/time-control.ts'
 export type { LayersOption, SourceLayer } from './default-layers.ts'
@@ -8,7 +9,7 @@ export { GraticuleMap } from './graticule-map.ts'
 export type { Cells, CellValue, ColorBy, Heat, SizeBy } from './look.ts'
 export type { FoundPlace, MapClient } from './map-client.ts'
 export type { GraticuleMapEvents } from './map-events.ts'
-export type { GraticuleMapOptions } from './map-options.ts'
+export type { GraticuleMapOptions, RecipePart } from './map-options.ts'
 export type { Field, FieldsContent } from './popups/fields.ts'
 export {
   type ClickedFeature,

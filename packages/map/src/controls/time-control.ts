@@ -1,10 +1,7 @@
 /// <reference lib="dom" />
 /** A slider over the time of a dataset, with a button that plays it. Each step is a bin of the server's histogram: a day, a month, a year. */
-import type { AttributeStatistics } from '@graticule/client'
 import type { ControlPosition, IControl } from 'maplibre-gl'
 import type { GraticuleMap } from '../graticule-map.ts'
-import { isName } from '../map-client.ts'
-import type { DataSource } from '../source/data-source.ts'
 import { controlColours } from './control-colours.ts'
 
 export interface TimeControlOptions {
@@ -24,33 +21,47 @@ export interface TimeControlOptions {
   locale?: string
 }
 
-interface Step {
+export interface Step {
   readonly from: string
   readonly to: string
   readonly count: number
 }
 
-const usualSteps = 60
+/** What the control shows the time of. */
+export interface TimeSubject {
+  steps(): Promise<readonly Step[]>
+  /** Shows a period, or all times. */
+  show(period: Period | null): void
+  fail(error: Error): void
+}
+
+/** `from` is undefined where it has no beginning; `to` is the moment behind its end. */
+export interface Period {
+  readonly from: string | undefined
+  readonly to: string
+}
+
 const usualStepMs = 1_000
 const heightOfBars = 28
 
 export class TimeControl implements IControl {
   readonly #map: GraticuleMap
-  readonly #options: TimeControlOptions
+  readonly #options: Omit<TimeControlOptions, 'source'>
+  readonly #subject: TimeSubject
   readonly #box = document.createElement('section')
   readonly #bars = document.createElement('div')
   readonly #play = document.createElement('button')
   readonly #slider = document.createElement('input')
   readonly #label = document.createElement('output')
   #steps: readonly Step[] = []
-  #type = 'datetime'
   #timer: ReturnType<typeof setTimeout> | undefined
   #isPlaying = false
   readonly #paint = () => this.#map.whenStyled((_, theme) => Object.assign(this.#box.style, controlColours[theme]))
 
-  constructor(map: GraticuleMap, options: TimeControlOptions) {
+  constructor(map: GraticuleMap, options: Omit<TimeControlOptions, 'source'>, subject: TimeSubject) {
     this.#map = map
     this.#options = options
+    this.#subject = subject
     this.#build()
   }
 
@@ -64,7 +75,7 @@ export class TimeControl implements IControl {
   onRemove(): void {
     this.#map.gl.off('style.load', this.#paint)
     this.pause()
-    for (const source of this.#sources()) source.setTime(null)
+    this.#subject.show(null)
     this.#box.remove()
   }
 
@@ -113,22 +124,8 @@ export class TimeControl implements IControl {
     this.#setPlaying(false)
   }
 
-  #sources(): DataSource[] {
-    return [this.#options.source].flat().flatMap((id) => this.#map.getSource(id) ?? [])
-  }
-
   async #load(): Promise<void> {
-    const [source] = this.#sources()
-    if (!source) throw new Error(`source: the map has no data source "${[this.#options.source].flat()[0]}".`)
-    const { datasets } = this.#map.client
-    const datasetId = await idOfDataset(source)
-    const request = source.options.apiKey ? { apiKey: source.options.apiKey } : {}
-    const attribute = this.#options.attribute ?? timeOf((await datasets.get(datasetId, request)).attributes)
-    const bins = this.#options.steps ?? usualSteps
-    const statistics = await datasets.statistics(datasetId, attribute, { bins, ...request })
-    this.#type = statistics.type
-    this.#steps = stepsOf(statistics)
-    if (this.#steps.length === 0) throw new Error(`attribute: "${attribute}" has no times.`)
+    this.#steps = await this.#subject.steps()
     this.#slider.max = String(this.#steps.length)
     this.#drawBars()
     this.#shown()
@@ -155,8 +152,7 @@ export class TimeControl implements IControl {
       const isIn = at === 0 || index === at - 1 || (isUntil && index < at)
       ;(bar as HTMLElement).style.opacity = isIn ? '0.8' : '0.25'
     }
-    const time = step ? periodOf(isUntil ? '..' : step.from, step.to, this.#type) : null
-    for (const source of this.#sources()) if ((source.options.time ?? null) !== time) source.setTime(time)
+    this.#subject.show(step ? { from: isUntil ? undefined : step.from, to: step.to } : null)
   }
 
   #textOf({ from, to }: Step): string {
@@ -191,38 +187,12 @@ export class TimeControl implements IControl {
   #fail(cause: unknown): void {
     const message = cause instanceof Error ? cause.message : String(cause)
     this.#label.textContent = 'No times'
-    const [source] = this.#sources()
-    if (source) source.fail(new Error(`Time control: ${message}`, { cause }))
-    else console.error(`Time control: ${message}`)
+    this.#subject.fail(new Error(`Time control: ${message}`, { cause }))
   }
 }
 
-async function idOfDataset({ options: { src, apiKey }, map: { client } }: DataSource): Promise<string> {
-  if (typeof src !== 'string') throw new Error('source: must show a dataset.')
-  if (isName(src)) return await (await import('../named-records.ts')).idOfName(client, 'dataset', src, apiKey)
-  const request = apiKey ? { apiKey } : {}
-  return (await client.tiles.describe(src, request)).dataset?.id ?? src
-}
-
-function timeOf(attributes: readonly { name: string; type: string }[]): string {
-  const found = attributes.find(({ type }) => type === 'datetime' || type === 'date')
-  if (!found) throw new Error('attribute: the dataset has no date or datetime.')
-  return found.name
-}
-
-const stepsOf = ({ histogram }: AttributeStatistics): Step[] =>
-  histogram.map(({ from, to, count }) => ({ from: String(from), to: String(to), count }))
-
 /** The last moment before the end: periods of the server include their ends. */
-const lastOf = (to: string): string => new Date(Date.parse(to) - 1).toISOString()
-
-/** As the server takes it; to the microsecond, as databases have it. */
-export function periodOf(from: string, to: string, type: string): string {
-  const last = lastOf(to)
-  const begin = from === '..' ? from : new Date(from).toISOString()
-  if (type === 'date') return `${begin.slice(0, 10)}/${last.slice(0, 10)}`
-  return `${begin}/${last.replace(/\.(\d{3})Z$/, '.$1999Z')}`
-}
+export const lastOf = (to: string): string => new Date(Date.parse(to) - 1).toISOString()
 
 const dayMs = 86_400_000
 const isWithinDay = (from: string, to: string): boolean => Date.parse(to) - Date.parse(from) < dayMs

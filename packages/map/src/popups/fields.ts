@@ -4,13 +4,15 @@
 import type { Properties } from '../selection.ts'
 import type { PopupContext } from './popups.ts'
 
+export type FieldFormat = 'number' | 'date' | 'datetime' | 'text' | 'link'
+
 export interface Field<Row extends object = Properties> {
   /** The property. */
   name: keyof Row & string
   /** @defaultValue the property's name */
   label?: string
   /** @defaultValue by the value: dates as dates, numbers with groups of digits, addresses as links */
-  format?: 'number' | 'date' | 'datetime' | 'text' | 'link' | ((value: unknown) => string)
+  format?: FieldFormat | ((value: unknown) => string)
   /** Written behind the value, such as `km²`. */
   unit?: string
   /** How many decimals numbers have at most. */

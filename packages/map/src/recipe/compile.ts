@@ -55,8 +55,12 @@ function layerOf(recipe: LayerRecipe, part: Part, { type, paint, layout = {} }: 
   } as LayerSpecification
 }
 
-/** Layers of the same tiles share a source. */
-export const sourceIdOf = ({ tilesId }: Pick<LayerRecipe, 'tilesId'>): string => `graticule-${tilesId}`
+/** Layers of the same tiles share a source, but for those whose period a reader chooses. */
+export const sourceIdOf = ({ tilesId, id, time }: Pick<LayerRecipe, 'tilesId' | 'id' | 'time'>): string =>
+  time ? `${sourcePrefix}${tilesId}-${id}` : sourcePrefix + tilesId
+
+/** How the ids of all sources of recipes begin. */
+export const sourcePrefix = 'graticule-'
 
 const draftOf: Record<'fill' | 'outline' | 'line' | 'point', (recipe: LayerRecipe, theme: Theme) => Draft> = {
   fill: (recipe, theme) => ({

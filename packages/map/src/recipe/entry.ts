@@ -1,4 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: the entry `@graticule/map/recipe` of the package, for programs that edit recipes
+
+export { showRecipePopups } from '../saved/recipe-popups.ts'
 export {
   type BreakMethod,
   breakMethods,
@@ -11,7 +13,7 @@ export {
   tidyBreaks,
 } from './breaks.ts'
 export { colouredCategories, graduatedClasses } from './classes.ts'
-export { compileLabels, compileShapes, recipeMark, sourceIdOf } from './compile.ts'
+export { compileLabels, compileShapes, recipeMark, sourceIdOf, sourcePrefix } from './compile.ts'
 export { isComplete, needsValue, operatorsFor } from './conditions.ts'
 export {
   breaksFor,
@@ -29,3 +31,4 @@ export { legendItems, legendsOf, numberFormat, type RecipeLegend, type RecipeLeg
 export { type Ramp, type RampKind, type RampName, rampNamed, ramps } from './palettes.ts'
 export { isDark, rampColours } from './ramp-colours.ts'
 export * from './recipe.ts'
+export { recipesKey, recipesOf } from './stored-recipes.ts'

@@ -3,6 +3,7 @@
  * in the style's `metadata`, so that they can be edited again.
  */
 import type { Dataset } from '@graticule/client'
+import type { Field, FieldFormat } from '../popups/fields.ts'
 import type { Theme } from '../theme.ts'
 import type { BreakMethod } from './breaks.ts'
 import type { RampName } from './palettes.ts'
@@ -75,12 +76,37 @@ export interface LayerCondition {
   value: string
 }
 
+/** A value in a popup; its name alone where it is shown as it is. */
+export type PopupField = Pick<Field, 'name' | 'label' | 'unit' | 'digits'> & { format?: FieldFormat }
+
 /** What a click on a feature tells. */
 export interface PopupFields {
   /** The attribute whose value is the heading; null: the name of the layer. */
   title: string | null
   /** In order. */
-  fields: string[]
+  fields: (string | PopupField)[]
+}
+
+/** What readers of a map may do besides moving it. */
+export const mapTools = ['search', 'fullscreen', 'locate', 'measure', 'time'] as const
+export type MapTool = (typeof mapTools)[number]
+/** Of maps that were made before tools could be chosen. */
+export const usualTools: readonly MapTool[] = ['search', 'fullscreen']
+
+/** A period of a time slider, from the statistics of the attribute: whoever reads a map may not ask for them. */
+export interface TimeStep {
+  from: string
+  to: string
+  count: number
+}
+
+/** The attribute whose periods a slider goes through. */
+export interface TimeRange {
+  attribute: string
+  type: 'date' | 'datetime'
+  steps: TimeStep[]
+  /** `step`: the rows of a period alone; `until`: all until its end. */
+  show: 'step' | 'until'
 }
 
 export interface LayerRecipe {
@@ -103,6 +129,9 @@ export interface LayerRecipe {
   conditions: LayerCondition[]
   /** Null: no popup. Absent in recipes that were made before it could be chosen. */
   popup?: PopupFields | null
+  /** The attribute that is told beside the pointer. */
+  hover?: string | null
+  time?: TimeRange | null
   /** Custom legend texts by item key; `title` is the heading. */
   texts: Record<string, string>
 }
@@ -114,6 +143,8 @@ export interface Recipes {
   isBaseHidden: boolean
   /** Topmost first. */
   layers: LayerRecipe[]
+  /** @defaultValue `usualTools` */
+  tools?: MapTool[]
 }
 
 export const maxZoom = 24

@@ -15,7 +15,8 @@ export function featureFacts(properties: Properties, { title, fields }: PopupFie
   const name = title === null ? undefined : properties[title]
   return {
     title: name === null || name === undefined || name === '' ? fallback : shown(name),
-    facts: fields.flatMap((field) => {
+    facts: fields.flatMap((chosen) => {
+      const field = typeof chosen === 'string' ? chosen : chosen.name
       const value = properties[field]
       return value === null || value === undefined || value === '' ? [] : [[field, shown(value)]]
     }),

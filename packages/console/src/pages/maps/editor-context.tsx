@@ -1,9 +1,9 @@
 /** The context of the map editor: the current document and the functions that change it. */
 import type { GraticuleMap } from '@graticule/map'
-import type { LayerRecipe, Recipes, Theme } from '@graticule/map/recipe'
+import { type LayerRecipe, type Recipes, recipesOf, type Theme } from '@graticule/map/recipe'
 import { createContext, type ReactElement, type ReactNode, use, useMemo, useRef } from 'react'
 import type { EditorActions, MapDocument } from './editor-store.ts'
-import { recipesOf, themeOfStyle, withRecipes } from './recipe/map-style.ts'
+import { themeOfStyle, withRecipes } from './recipe/map-style.ts'
 
 export interface Editor {
   document: MapDocument

@@ -10,7 +10,8 @@ import { useRefusal } from '../../session/session.tsx'
 import { EditorProvider, useEditor } from './editor-context.tsx'
 import { useEditorShortcuts } from './editor-shortcuts.ts'
 import { type EditorActions, type EditorState, isUnsaved, type MapDocument } from './editor-store.ts'
-import { ShareTab } from './share-tab.tsx'
+import { withDescription } from './recipe/map-style.ts'
+import { ShareTab } from './share/share-tab.tsx'
 import { viewOf } from './start-view.ts'
 import { isBaseStyle } from './styles-query.ts'
 import { type Save, useSave } from './use-save.ts'
@@ -113,12 +114,12 @@ function Actions({ state, actions, saving }: Omit<MapEditorProps, 'id'> & { savi
   )
 }
 
-/** Adds the name, which shared pages show, and the current camera if the style has none. */
+/** Adds the name and the description, which shared pages show, and the current camera if the style has none. */
 function prepared(document: MapDocument, gl: MapLibreMap | undefined): MapDocument {
   const name = document.name.trim() || 'Map without a name'
-  const { style } = document
+  const style = withDescription(document.style, document.description.trim())
   const view = style.center === undefined && gl ? viewOf(gl) : null
-  if (!view && style.name === name && document.name === name) return document
+  if (!view && style === document.style && style.name === name && document.name === name) return document
   return { ...document, name, style: { ...style, name, ...view } }
 }
 

@@ -1,12 +1,12 @@
 /** The document of a new map: a base map, optionally with a dataset. */
 import type { Client } from '@graticule/client'
-import { defaultRecipe, geometryOf, type LayerRecipe, type Recipes } from '@graticule/map/recipe'
+import { defaultRecipe, geometryOf, type LayerRecipe, type Recipes, recipesOf } from '@graticule/map/recipe'
 import type { StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
 import { queryOptions } from '@tanstack/react-query'
 import { lookedRecipe } from '../../look/looked-recipe.ts'
 import { queryKeys } from '../../query-keys.ts'
 import type { MapDocument } from './editor-store.ts'
-import { recipesOf, themeOfStyle, withBase, withRecipes } from './recipe/map-style.ts'
+import { themeOfStyle, withBase, withRecipes } from './recipe/map-style.ts'
 import type { DatasetSummary } from './styles-query.ts'
 import { findTilesId, readDefaultBase } from './styles-query.ts'
 

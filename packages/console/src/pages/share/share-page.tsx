@@ -2,17 +2,11 @@
 import 'maplibre-gl/dist/maplibre-gl.css'
 import '../../map/maplibre.css'
 import { ApiError, type Client, createClient } from '@graticule/client'
-import { GraticuleMap, PlaceSearch } from '@graticule/map/react'
-import { legendsOf } from '@graticule/map/recipe'
+import { GraticuleMap } from '@graticule/map/react'
+import { legendsOf, recipesOf } from '@graticule/map/recipe'
 import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useLocation } from '@tanstack/react-router'
-import {
-  AttributionControl,
-  FullscreenControl,
-  NavigationControl,
-  type StyleSpecification,
-  setWorkerUrl,
-} from 'maplibre-gl'
+import { AttributionControl, NavigationControl, type StyleSpecification, setWorkerUrl } from 'maplibre-gl'
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'
 import { type ReactElement, useEffect, useMemo, useState } from 'react'
 import { serverUrl } from '../../address.ts'
@@ -21,9 +15,8 @@ import { Empty, Skeleton } from '../../components/note.tsx'
 import { Legend } from '../../map/legend.tsx'
 import { toServer } from '../../map/map-requests.ts'
 import { hasWebGl, NoWebGl } from '../../map/no-web-gl.tsx'
-import { RecipePopups } from '../../map/popups/recipe-popups.tsx'
-import { recipesOf, themeOfStyle } from '../maps/recipe/map-style.ts'
-import { keyInFragment } from '../maps/share-link.ts'
+import { descriptionOf, themeOfStyle } from '../maps/recipe/map-style.ts'
+import { keyInFragment } from '../maps/share/share-link.ts'
 import classes from './share-page.module.css'
 
 // The worker is a file, because the content security policy forbids blob workers.
@@ -61,7 +54,6 @@ function SharedMap({ styleId, apiKey }: SharedMapProps): ReactElement {
     queryFn: ({ signal }) => client.maps.style<StyleSpecification>(styleId, { signal }),
     staleTime: 60_000,
   })
-  const layers = useMemo(() => (style ? recipesOf(style).layers : []), [style])
   const title = style?.name ?? 'Shared map'
   useEffect(() => {
     document.title = title
@@ -76,25 +68,25 @@ function SharedMap({ styleId, apiKey }: SharedMapProps): ReactElement {
         client={client}
         transformRequest={toServer(client)}
         style={style}
+        recipes={sharedParts}
         attributionControl={false}
         locale={{ 'Map.Title': title }}
         onReady={({ gl }) => {
           gl.addControl(new NavigationControl({ showCompass: false }))
-          gl.addControl(new FullscreenControl())
           gl.addControl(new AttributionControl({ compact: true }))
         }}
         onError={(event) => {
           // A refused tile means that the link was revoked while the page was open.
           if (/\b401\b/.test(event.detail.error.message)) setRevoked(true)
         }}
-      >
-        <PlaceSearch />
-        <RecipePopups layers={layers} />
-      </GraticuleMap>
+      />
       <SharedLegend title={title} style={style} />
     </>
   )
 }
+
+/** The legend is in the card, with the title. */
+const sharedParts = ['popups', 'tools'] as const
 
 /** Sends the origin as referrer, because a key may be restricted to origins; the page's own policy sends none. */
 function createSharedClient(apiKey: string): Client {
@@ -114,10 +106,12 @@ interface SharedLegendProps {
 }
 
 function SharedLegend({ title, style }: SharedLegendProps): ReactElement {
+  const description = descriptionOf(style)
   const legends = legendsOf(recipesOf(style).layers, themeOfStyle(style))
   return (
     <div className={classes.card}>
       <h1>{title}</h1>
+      {description && <p>{description}</p>}
       {legends.length > 0 && (
         <details open={!isNarrow()}>
           <summary>Legend</summary>

@@ -6,7 +6,7 @@ import type { Client } from '@graticule/client'
 import { AttributionControl, Map as MapLibreMap, type StyleSpecification, setWorkerUrl } from 'maplibre-gl'
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'
 import { absoluteStyle } from '../../../map/absolute-style.ts'
-import { toOwnServer } from '../../../map/map-requests.ts'
+import { toServer } from '../../../map/map-requests.ts'
 
 setWorkerUrl(workerUrl)
 
@@ -49,7 +49,7 @@ async function draw(client: Client, style: StyleSpecification): Promise<string> 
     fadeDuration: 0,
     pixelRatio: 1,
     canvasContextAttributes: { preserveDrawingBuffer: true },
-    transformRequest: toOwnServer(client),
+    transformRequest: toServer(client),
   })
   map.addControl(new AttributionControl({ compact: false }))
   try {

@@ -13,13 +13,14 @@ import {
   operators,
   type Recipes,
   ramps,
+  recipesOf,
   tidyBreaks,
 } from '@graticule/map/recipe'
 import { createExpression, type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
 import fc from 'fast-check'
 import { baseStyles } from '../../../../../server/src/tenants/cartography/maps/base-styles.ts'
 import type { ColumnType } from '../../dataset/attribute.ts'
-import { isEditedByHand, recipesOf, themeOfStyle, tilesOf, withBase, withRecipes } from './map-style.ts'
+import { isEditedByHand, themeOfStyle, tilesOf, withBase, withRecipes } from './map-style.ts'
 
 const bases = baseStyles().map(({ style }) => style)
 const [light, dark] = bases as [StyleSpecification, StyleSpecification]

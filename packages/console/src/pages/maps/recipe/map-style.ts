@@ -8,29 +8,24 @@ import {
   compileShapes,
   isDark,
   type LayerRecipe,
-  noRecipes,
   type Recipes,
   recipeMark,
+  recipesKey,
+  recipesOf,
   rethemed,
   sourceIdOf,
+  sourcePrefix,
   type Theme,
 } from '@graticule/map/recipe'
 import type { LayerSpecification, SourceSpecification, StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
 import { digestOf } from './digest.ts'
 
-const recipesKey = 'graticule:recipes'
 const digestKey = 'graticule:digest'
-const sourcePrefix = sourceIdOf({ tilesId: '' })
+const descriptionKey = 'graticule:description'
 
 type Metadata = Record<string, unknown>
 const metadataOf = ({ metadata }: { metadata?: unknown }): Metadata =>
   typeof metadata === 'object' && metadata !== null ? (metadata as Metadata) : {}
-
-/** The recipes of a style; a style without any is only a base map. */
-export function recipesOf(style: StyleSpecification): Recipes {
-  const stored = metadataOf(style)[recipesKey] as Recipes | undefined
-  return stored?.version === 1 && Array.isArray(stored.layers) ? stored : noRecipes
-}
 
 const isOfRecipe = (layer: LayerSpecification): boolean => metadataOf(layer)[recipeMark] !== undefined
 
@@ -61,6 +56,15 @@ export function themeOfStyle(style: StyleSpecification): Theme {
   const colour = background?.paint?.['background-color']
   return typeof colour === 'string' && isDark(colour) ? 'dark' : 'light'
 }
+
+/** Readers of a shared map get its style, not its record. */
+export function withDescription(style: StyleSpecification, description: string): StyleSpecification {
+  if (descriptionOf(style) === description) return style
+  const { [descriptionKey]: _, ...metadata } = metadataOf(style)
+  return { ...style, metadata: { ...metadata, ...(description && { [descriptionKey]: description }) } }
+}
+
+export const descriptionOf = (style: StyleSpecification): string => String(metadataOf(style)[descriptionKey] ?? '')
 
 /** Replaces the recipes and recompiles their layers; everything else stays. */
 export function withRecipes(style: StyleSpecification, recipes: Recipes): StyleSpecification {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { frameSnippet, keyInFragment, readOrigins, shareKey, sharePath } from './share-link.ts'
+import { frameSnippet, keyInFragment, readOrigins, type ShareOptions, shareKey, sharePath } from './share-link.ts'
 
-const options = {
+const options: ShareOptions = {
+  use: 'link',
   styleId: 's',
   name: 'Cities',
   tileSourceIds: ['t'],

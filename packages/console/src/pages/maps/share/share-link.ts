@@ -1,7 +1,11 @@
 /** Shares a map: an API key that can only show this map, and the URL that contains it. */
 import type { ApiKey, ApiKeyCreate } from '@graticule/client'
 
+/** A link, or a page of code with the key in it. */
+export type ShareUse = 'link' | 'code'
+
 export interface ShareOptions {
+  use: ShareUse
   styleId: string
   name: string
   /** The tile sources of the map. */
@@ -14,6 +18,7 @@ export interface ShareOptions {
 
 /** The minimal permissions: the style, its tiles, and datasets without a tile source. */
 export function shareKey({
+  use,
   styleId,
   name,
   tileSourceIds,
@@ -24,13 +29,13 @@ export function shareKey({
   const tiles = [...tileSourceIds, ...datasetIds]
   return {
     type: 'app',
-    description: `Share of the map “${name}”`.slice(0, 255),
+    description: `${use === 'code' ? 'Code' : 'Share'} of the map “${name}”`.slice(0, 255),
     permissions: {
       styles: { execute: [styleId] },
       ...(tiles.length > 0 && { tiles: { execute: tiles } }),
       ...(datasetIds.length > 0 && { datasets: { execute: [...datasetIds] } }),
     },
-    metadata: { share: styleId },
+    metadata: { share: styleId, use },
     ...(allowedOrigins.length > 0 && { allowedOrigins: [...allowedOrigins] }),
     ...(expiresAt && { expiresAt }),
   }
@@ -38,6 +43,8 @@ export function shareKey({
 
 export const isShareOf = ({ metadata }: Pick<ApiKey, 'metadata'>, styleId: string): boolean =>
   metadata.share === styleId
+
+export const useOf = ({ metadata }: Pick<ApiKey, 'metadata'>): ShareUse => (metadata.use === 'code' ? 'code' : 'link')
 
 /** The key is in the fragment, which browsers do not send. */
 export const sharePath = (styleId: string, key: string): string => `share/${styleId}#key=${encodeURIComponent(key)}`
@@ -47,7 +54,7 @@ export function keyInFragment(fragment: string): string | null {
 }
 
 export function frameSnippet(address: string, title: string): string {
-  return `<iframe src="${escaped(address)}" title="${escaped(title)}" width="100%" height="480" style="border:0" loading="lazy" allowfullscreen></iframe>`
+  return `<iframe src="${escaped(address)}" title="${escaped(title)}" width="100%" height="480" style="border:0" loading="lazy" allow="fullscreen; geolocation"></iframe>`
 }
 
 const escaped = (text: string): string =>

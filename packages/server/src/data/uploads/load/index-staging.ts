@@ -11,7 +11,7 @@ import { type StagedTable, tableOf } from './staged-table.ts'
 
 /** Not where the key is yet to be found among the columns, or where every geometry is written anew by a transformation. */
 export function isIndexedFirst({ target, plan: { keyCandidate, geometry } }: StagedTable): boolean {
-  const isMoved = geometry !== undefined && geometry.places.source !== geometry.places.target
+  const isMoved = geometry !== undefined && geometry.reprojection.source !== geometry.reprojection.target
   return target.db.kind === 'embedded' && keyCandidate === undefined && !isMoved
 }
 

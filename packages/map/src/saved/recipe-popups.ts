@@ -1,0 +1,96 @@
+/// <reference lib="dom" />
+/** Popups and tooltips of the layers of a style that were made from recipes: what was chosen for them in the console. */
+import { type MapGeoJSONFeature, type Map as MapLibreMap, type MapMouseEvent, Popup } from 'maplibre-gl'
+import { isMeasuring } from '../controls/measuring.ts'
+import { contentOf } from '../popups/fields.ts'
+import { recipeMark } from '../recipe/compile.ts'
+import type { LayerRecipe, PopupFields } from '../recipe/recipe.ts'
+
+/** Click tolerance in pixels, for small points. */
+const tolerance = 4
+/** Of recipes that were made before popups could be chosen. */
+const unchosenFields = 6
+
+type Found = { readonly feature: MapGeoJSONFeature; readonly recipe: LayerRecipe }
+
+/** `layersOf` is asked with each event. Returns a function that ends it. */
+export function showRecipePopups(gl: MapLibreMap, layersOf: () => readonly LayerRecipe[], locale?: string): () => void {
+  const tooltip = new Popup({ closeButton: false, closeOnClick: false, offset: 12, className: 'graticule-tooltip' })
+  const click = (event: MapMouseEvent): void => {
+    const found = isMeasuring(gl) ? undefined : foundAt(gl, event, layersOf(), ({ popup }) => popup !== null)
+    if (!found) return
+    tooltip.remove()
+    new Popup({ maxWidth: '300px' }).setLngLat(event.lngLat).setDOMContent(popupNode(found, locale)).addTo(gl)
+  }
+  const move = (event: MapMouseEvent): void => {
+    if (isMeasuring(gl)) return void tooltip.remove()
+    const layers = layersOf()
+    gl.getCanvas().style.cursor = foundAt(gl, event, layers, ({ popup }) => popup !== null) ? 'pointer' : ''
+    const text = hoverText(foundAt(gl, event, layers, ({ hover }) => Boolean(hover)))
+    if (text === undefined) return void tooltip.remove()
+    tooltip.setLngLat(event.lngLat).setText(text)
+    if (!tooltip.isOpen()) tooltip.addTo(gl)
+    // The pointer must reach what is below it.
+    tooltip.getElement().style.pointerEvents = 'none'
+  }
+  const leave = (): void => void tooltip.remove()
+  gl.on('click', click)
+  gl.on('mousemove', move)
+  gl.on('mouseout', leave)
+  return () => {
+    gl.off('click', click)
+    gl.off('mousemove', move)
+    gl.off('mouseout', leave)
+    tooltip.remove()
+  }
+}
+
+function foundAt(
+  gl: MapLibreMap,
+  { point: { x, y } }: MapMouseEvent,
+  layers: readonly LayerRecipe[],
+  isWanted: (recipe: LayerRecipe) => boolean,
+): Found | undefined {
+  const around: [[number, number], [number, number]] = [
+    [x - tolerance, y - tolerance],
+    [x + tolerance, y + tolerance],
+  ]
+  for (const feature of gl.queryRenderedFeatures(around)) {
+    const id = (feature.layer.metadata as Record<string, unknown> | undefined)?.[recipeMark]
+    const recipe = layers.find((one) => one.id === id)
+    if (recipe && isWanted(recipe)) return { feature, recipe }
+  }
+  return undefined
+}
+
+const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === ''
+
+/** What has no value is left out; a feature without a title has the name of its layer. */
+function popupNode({ feature, recipe }: Found, locale: string | undefined): Node {
+  const { properties } = feature
+  const { title, fields } = recipe.popup ?? everything(feature)
+  const present = fields.filter((field) => !isEmpty(properties[typeof field === 'string' ? field : field.name]))
+  const heading = title === null || isEmpty(properties[title]) ? recipe.name : undefined
+  const content = {
+    fields: present,
+    ...(heading === undefined && title !== null && { title }),
+    ...(locale && { locale }),
+  }
+  const node = contentOf(content, { feature: feature as never })
+  if (heading !== undefined) {
+    const strong = document.createElement('strong')
+    strong.textContent = heading
+    node.insertBefore(strong, node.firstChild)
+  }
+  return node
+}
+
+const everything = ({ properties }: MapGeoJSONFeature): PopupFields => ({
+  title: null,
+  fields: Object.keys(properties).slice(0, unchosenFields),
+})
+
+function hoverText(found: Found | undefined): string | undefined {
+  const value = found?.recipe.hover ? found.feature.properties[found.recipe.hover] : undefined
+  return isEmpty(value) ? undefined : String(value)
+}

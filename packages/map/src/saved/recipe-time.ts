@@ -1,0 +1,42 @@
+/// <reference lib="dom" />
+/** The periods of a layer that was made from a recipe, for the time slider: its tiles are asked for with a filter. */
+import type { VectorTileSource } from 'maplibre-gl'
+import type { Period, TimeSubject } from '../controls/time-control.ts'
+import type { GraticuleMap } from '../graticule-map.ts'
+import { sourceIdOf } from '../recipe/compile.ts'
+import type { LayerRecipe, TimeRange } from '../recipe/recipe.ts'
+import { rowParams, withParams } from '../source/source-filter.ts'
+
+export type TimedRecipe = LayerRecipe & { time: TimeRange }
+
+export const isTimed = (recipe: LayerRecipe): recipe is TimedRecipe => Boolean(recipe.time) && !recipe.isHidden
+
+/** The layers that share the attribute of the first one follow it. */
+export function timeOfRecipes(
+  { gl }: GraticuleMap,
+  [first, ...others]: readonly [TimedRecipe, ...TimedRecipe[]],
+): TimeSubject {
+  const timed = [first, ...others.filter(({ time }) => time.attribute === first.time.attribute)]
+  let shown = ''
+  return {
+    steps: async () => first.time.steps,
+    show(period) {
+      const text = JSON.stringify(period)
+      if (text === shown || (shown === '' && period === null)) return
+      shown = text
+      for (const recipe of timed) {
+        const source = gl.getSource<VectorTileSource>(sourceIdOf(recipe))
+        const { url } = source?.serialize() ?? {}
+        if (source && typeof url === 'string') source.setUrl(withParams(url, filterParams(recipe.time, period)))
+      }
+    },
+    fail: ({ message }) => console.error(message),
+  }
+}
+
+function filterParams({ attribute, type }: TimeRange, period: Period | null): Record<string, string> {
+  if (!period) return {}
+  const shortened = (moment: string) => (type === 'date' ? moment.slice(0, 10) : new Date(moment).toISOString())
+  const range = { ...(period.from !== undefined && { $gte: shortened(period.from) }), $lt: shortened(period.to) }
+  return rowParams({ filter: { [attribute]: range } }) as Record<string, string>
+}
