@@ -105,8 +105,7 @@ export const dataSettings = {
   UPLOAD_WORK_SECONDS: seconds('The longest that an upload is worked on, from reading to publishing', 3_600, 86_400),
   UPLOAD_GDAL: Type.Enum(['wasm', 'native'], {
     default: 'wasm',
-    description:
-      'What reads GML, DXF, MapInfo and FileGDB: the GDAL that comes along, or `ogr2ogr` of this machine',
+    description: 'What reads GML, DXF, MapInfo and FileGDB: the GDAL that comes along, or `ogr2ogr` of this machine',
   }),
   MESSAGES_PER_MINUTE: Type.Integer({
     minimum: 0,

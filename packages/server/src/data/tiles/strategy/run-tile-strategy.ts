@@ -85,7 +85,13 @@ async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult>
   const first = tileSql(query)
   const made = await make(await sqlRows(inSql, first, columns, signal), columns, projection)
   if (!isCut(made, shown)) {
-    return { made, columns, statement: first, features: counted(made, isSure), isRepeatable: query.fallback === undefined }
+    return {
+      made,
+      columns,
+      statement: first,
+      features: counted(made, isSure),
+      isRepeatable: query.fallback === undefined,
+    }
   }
   const total = await roughTotalOf(inSql, query, signal)
   const isExact = total.isCounted && isSure

@@ -61,7 +61,11 @@ export async function makeTile(job: TileJob, { query, compress, atWork, onSize }
 /** What the rows of a query come to. */
 type RowTotals = Pick<MadeTile, 'refused' | 'rowBytes' | 'pairs'>
 
-export const nothingTaken = (): { -readonly [name in keyof RowTotals]: number } => ({ refused: 0, rowBytes: 0, pairs: 0 })
+export const nothingTaken = (): { -readonly [name in keyof RowTotals]: number } => ({
+  refused: 0,
+  rowBytes: 0,
+  pairs: 0,
+})
 
 /** Counts a row before it is added. */
 export function takeRow(
