@@ -1079,6 +1079,18 @@ export interface StyleUpdate {
 
 export type StylePatch = MergePatch<StyleUpdate>
 
+export interface StylesGetPictureAnswer {
+  picture: string | null
+}
+
+export interface StylesSetPictureBody {
+  picture: string | null
+}
+
+export interface StylesSetPictureAnswer {
+  picture: string | null
+}
+
 export interface PlacesSearchParams {
   /** The beginning of a name, in any of its languages; a country may follow */
   q: string
@@ -1460,6 +1472,10 @@ export interface SqlAnswer {
     nullable: boolean
     primaryKey: boolean
     description: string
+    /** What rows get that have no value, as an expression of the database */
+    default?: string
+    /** `always`: only the database gives values, which cannot be written; `byDefault`: it counts them up where none is given */
+    generated?: "always" | "byDefault"
     geometryType?: string
     srid?: number
     dimension?: number

@@ -31,9 +31,7 @@ export const recipeParts = ['popups', 'legend', 'tools'] as const
 export type RecipePart = (typeof recipeParts)[number]
 
 export function checkMapOptions({ client, style, state, theme, live, recipes, workerUrl }: GraticuleMapOptions): void {
-  const refuse = (name: string, allowed: string) => new TypeError(`GraticuleMap: ${name} must be ${allowed}.`)
-  if (Array.isArray(recipes) && !recipes.every((part) => recipeParts.includes(part)))
-    throw refuse('recipes', `true, false or a list of ${recipeParts.join(', ')}`)
+  checkRecipes(recipes)
   if (typeof client?.url !== 'string' || typeof client.transformRequest !== 'function')
     throw refuse('client', 'a client made by createClient of @graticule/client')
   if (!style || (typeof style !== 'string' && typeof style !== 'object'))
@@ -47,4 +45,11 @@ export function checkMapOptions({ client, style, state, theme, live, recipes, wo
   if (live !== undefined && typeof live !== 'boolean') throw refuse('live', 'true or false')
   if (workerUrl !== undefined && typeof workerUrl !== 'string')
     throw refuse('workerUrl', "the address of MapLibre's worker")
+}
+
+const refuse = (name: string, allowed: string) => new TypeError(`GraticuleMap: ${name} must be ${allowed}.`)
+
+function checkRecipes(recipes: GraticuleMapOptions['recipes']): void {
+  if (Array.isArray(recipes) && !recipes.every((part) => recipeParts.includes(part)))
+    throw refuse('recipes', `true, false or a list of ${recipeParts.join(', ')}`)
 }

@@ -1,1 +1,0 @@
-var e={version:1,baseId:null,isBaseHidden:!1,layers:[]},t=e=>e.kind!==`one`,n=e=>e===`integer`||e===`number`;export{n,e as r,t};
