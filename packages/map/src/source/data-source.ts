@@ -5,11 +5,11 @@ import type { LayersOption } from '../default-layers.ts'
 import type { GeoJsonCollection } from '../geojson.ts'
 import type { GraticuleMap } from '../graticule-map.ts'
 import { beginLater } from '../live/later.ts'
-import { fetchedProperties, loadedProperties } from '../loaded-properties.ts'
 import type { RecipeLegend } from '../recipe/legend-items.ts'
 import { type FeatureId, type Properties, type SelectedFeature, Selection } from '../selection.ts'
 import type { Theme } from '../theme.ts'
 import { TypedEventTarget } from '../typed-events.ts'
+import { fetchedProperties, loadedProperties } from './loaded-properties.ts'
 import {
   defaultSourceLayer,
   holdsFeatures,

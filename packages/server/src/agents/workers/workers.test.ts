@@ -12,7 +12,7 @@ import { type AgentWorld, agentWorld, until } from '../../../testing/agent-world
 let world: AgentWorld
 before(async () => {
   world = await agentWorld({
-    AGENT_HELLO_MS: '200',
+    AGENT_HELLO_MS: '1500',
     AGENT_PING_MS: '200',
     AGENT_BUSY_PING_MS: '100',
     AGENT_WORKERS: '3',

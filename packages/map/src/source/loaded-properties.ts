@@ -1,10 +1,10 @@
 /** Looks up the properties of features by their id as text: those that the browser has already loaded, and others. */
 
 import type { FilterSpecification, Map as MapLibreMap } from 'maplibre-gl'
-import type { GeoJsonCollection } from './geojson.ts'
-import type { FeatureId, Properties } from './selection.ts'
-import type { DataSource } from './source/data-source.ts'
-import { holdsFeatures, type SourceData } from './source/source-data.ts'
+import type { GeoJsonCollection } from '../geojson.ts'
+import type { FeatureId, Properties } from '../selection.ts'
+import type { DataSource } from './data-source.ts'
+import { holdsFeatures, type SourceData } from './source-data.ts'
 
 type Identified = { id?: string | number | undefined; properties: Properties | null }
 
@@ -28,7 +28,7 @@ export async function fetchedProperties(
   if (!('datasetId' in data) || data.datasetId === undefined) return new Map()
   // The primary key of tables that uploads make is `id`.
   const filter = { [featureId ?? 'id']: { $in: ids } }
-  const { queryFeatures } = await import('./source/query-features.ts')
+  const { queryFeatures } = await import('./query-features.ts')
   const answer = await queryFeatures(map.client, data.datasetId, { filter, limit: ids.length }, { apiKey })
   return propertiesInCollection(answer, ids, featureId)
 }
