@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
+import { later } from '../../../testing/clock.ts'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
 import { forwardDatabase } from '../../../testing/peers/forwarded-database.ts'
 import { sql } from '../../kernel/db/sql.ts'
@@ -525,7 +525,7 @@ describe('a PostgreSQL server', { skip: noPostgres }, () => {
     const db = new URL(app.url ?? '').pathname.slice(1)
     const moved = await call('PATCH', `${path}/${databaseId}`, { body: { db, password: 'secret' } })
     assert.equal(moved.status, 200, moved.text)
-    await wait(1_000)
+    later(1_000)
     assert.deepEqual((await call('GET', url)).body, [{ db }])
     assert.equal((await tryOut(databaseId)).ok, true)
     const body = { db: `${name}_nothing`, password: 'secret' }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { later } from '../../../testing/clock.ts'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
 
 // One database is enough: it is about what the process remembers.
@@ -39,7 +39,7 @@ test('a change is seen by the next query', async () => {
 test('a change that another replica made is seen within a second', async () => {
   assert.equal((await query(tenant.developer)).status, 200)
   await app.db.script(`UPDATE svc.datasets SET source = 'SELECT 2 AS four' WHERE id = '${id}'`)
-  await setTimeout(1000)
+  later(1_000)
   assert.deepEqual((await query(tenant.developer)).body, [{ four: 2 }])
 })
 

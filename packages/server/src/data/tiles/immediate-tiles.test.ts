@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { later } from '../../../testing/clock.ts'
 import { immediateClient } from '../../../testing/requests/immediate.ts'
 import { pmtilesOf, pyramid } from '../../../testing/tile-archives.ts'
 import { type TileApp, tileApp } from '../../../testing/tiles.ts'
@@ -142,7 +142,7 @@ describe('a tile of an archive that is not cached', () => {
     const other = pyramid(3).map((tile) => ({ ...tile, bytes: Buffer.from('another tile') }))
     await writeFile(`${file}.new`, pmtilesOf(other))
     await rename(`${file}.new`, file)
-    await setTimeout(2_000)
+    later(2_000)
     // The check of the file is under way when the first request after a second is answered. It reads one directory entry: a few requests
     // later it has ended, however busy the machine is.
     const bodies: unknown[] = []

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { later } from '../../../testing/clock.ts'
 import { featuresOf, type TileApp, tileApp, valuesOf } from '../../../testing/tiles.ts'
 import { sql } from '../../kernel/db/sql.ts'
 
@@ -299,7 +299,7 @@ describe('a table that changes its columns', () => {
     ]) {
       assert.equal(valuesOf(await tile(id)).length, 2)
       await maps.script(change)
-      await setTimeout(1000)
+      later(1_000)
       const reply = await tile(id)
       const isKnown = reply.statusCode === 200 || /SRID|type/.test(reply.body)
       assert.ok(isKnown, `${change}: ${reply.statusCode} ${reply.body}`)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { later } from '../../../testing/clock.ts'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
 import { includesPower } from '../../api/access/acl.ts'
 import type { Permissions } from '../../api/access/grants.ts'
@@ -183,7 +184,7 @@ describe('the life of a key', () => {
     // As another replica would: past this one's cache.
     const [row] = await app.db.query(sql`SELECT hash FROM svc.apikeys ORDER BY created_at DESC LIMIT 1`)
     await app.db.query(sql`DELETE FROM svc.apikeys WHERE hash = ${row?.hash as Uint8Array}`)
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    later(1_000)
     assert.equal((await app.call('GET', '/api/v1/config', { key: elsewhere })).status, 401)
   })
 

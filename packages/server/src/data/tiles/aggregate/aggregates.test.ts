@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { latLngToCell } from 'h3-js'
+import { later } from '../../../../testing/clock.ts'
 import { featuresOf, type TileApp, tileApp } from '../../../../testing/tiles.ts'
 import { createRandom } from '../../../../testing/uploads/random.ts'
 
@@ -347,7 +348,7 @@ describe('a request for cells', () => {
   test('sees rows that came since', async () => {
     const before = total((await zoomCells(0, 'aggregate=grid:0')).map(({ count }) => Number(count)))
     await maps.script(`INSERT INTO places (id, geom) VALUES (80000, ST_Point(1, 1, 4326))`)
-    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    later(1_000)
     const after = total((await zoomCells(0, 'aggregate=grid:0')).map(({ count }) => Number(count)))
     assert.equal(after, before + 1)
     await maps.script('DELETE FROM places WHERE id = 80000')
