@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { after, before, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type * as server from '../../server/src/agents/protocol.ts'
 import { type Tenant, type TestApp, testApp } from '../../server/testing/harness.ts'
+import { until } from '../../server/testing/until.ts'
 import { startUpstream } from '../testing/ask.ts'
-import { startCommand, startProgram } from '../testing/worker-process.ts'
+import { isAlive, startCommand, startProgram } from '../testing/worker-process.ts'
 import { type ServerSentEvent, serverSentEvents } from './bridges/server-sent-events.ts'
 import type * as own from './protocol.ts'
 
@@ -45,7 +45,7 @@ async function workers(agentId: string): Promise<number> {
   return body.workers
 }
 async function untilWorkers(agentId: string, count: number): Promise<void> {
-  while ((await workers(agentId)) !== count) await sleep(20)
+  await until(async () => (await workers(agentId)) === count)
 }
 
 async function serve(t: TestContext, agentId: string, command: string) {
@@ -137,14 +137,10 @@ test('a client that leaves ends the command of its answer', { timeout: 200_000 }
   }
   assert.ok(process.kill(pid, 0))
   abort.abort()
-  await assert.rejects(async () => {
-    for (;;) {
-      process.kill(pid, 0)
-      await sleep(20)
-    }
-  })
-  while ((await app.call('GET', `/api/v1/agents/${agentId}`, { key: tenant.developer })).body.inFlight > 0)
-    await sleep(20)
+  await until(() => !isAlive(pid))
+  const inFlight = async () =>
+    (await app.call('GET', `/api/v1/agents/${agentId}`, { key: tenant.developer })).body.inFlight
+  await until(async () => (await inFlight()) === 0)
 })
 
 test('kill -9 of a worker ends its stream with an error 502', { timeout: 200_000 }, async (t) => {

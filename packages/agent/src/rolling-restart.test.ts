@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '../../server/testing/database.ts'
 import { startNats } from '../../server/testing/peers/nats.ts'
 import { type ReplicaProcess, startReplica } from '../../server/testing/processes/replica-process.ts'
+import { until } from '../../server/testing/until.ts'
 import { startBalancer } from '../testing/balancer.ts'
 import { startProgram } from '../testing/worker-process.ts'
 
@@ -76,7 +77,7 @@ test('two replicas are replaced one after the other, and one worker of this pack
   const hasWorker = async ({ url }: ReplicaProcess) =>
     JSON.parse((await call('GET', `/${agentId}`, undefined, url)).body).status === 'online'
   const seenByAll = async () => (await Promise.all(serving.map(hasWorker))).every(Boolean)
-  while (!(await seenByAll())) await sleep(50)
+  await until(seenByAll)
 
   let isOver = false
   const outcomes: Record<string, number> = {}
@@ -104,7 +105,7 @@ test('two replicas are replaced one after the other, and one worker of this pack
     await sleep(500)
     await old.end('SIGTERM')
     assert.equal(old.process.exitCode, 0)
-    while (!(await seenByAll())) await sleep(50)
+    await until(seenByAll)
   }
   isOver = true
   await Promise.all(clients)

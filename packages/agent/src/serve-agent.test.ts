@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { stays, until } from '../../server/testing/until.ts'
 import { startFakePlatform } from '../testing/fake-platform.ts'
 import { ConnectionRefused, ProviderError, Reject } from './errors.ts'
 import type { Handler, Invocation } from './invocation.ts'
@@ -158,13 +159,12 @@ test('yield waits while the platform takes nothing, and goes on when it does', a
   })
   const session = await platform.session()
   session.invoke('1', '', { window: 2_500 })
-  while (session.text('1').length < 3_000) await sleep(5)
-  await sleep(100)
+  await until(() => session.text('1').length >= 3_000)
+  await stays(() => session.text('1').length === 3_000, 100)
   assert.equal(session.text('1').length, 3_000, 'the last frame may overdraw, no more')
   assert.equal(yielded, 3)
   session.send({ t: 'credit', id: '1', bytes: 400 })
-  await sleep(50)
-  assert.equal(session.text('1').length, 3_000, 'still in debt')
+  await stays(() => session.text('1').length === 3_000, 50)
   session.send({ t: 'credit', id: '1', bytes: 10_000 })
   await session.next('done', '1')
   assert.equal(session.text('1').length, 10_000)
@@ -231,7 +231,7 @@ test('a handler that ignores its signal loses its place after the grace, not for
   session.send({ t: 'cancel', id: '1', reason: 'timeout' })
   session.invoke('2', 'x')
   await session.next('reject', '2')
-  while (!lines.some((line) => line.includes('ignores the signal'))) await sleep(50)
+  await until(() => lines.some((line) => line.includes('ignores the signal')))
   session.invoke('3', 'x')
   await session.next('done', '3')
   assert.ok(!session.names('1').includes('cancelled'))
@@ -292,7 +292,7 @@ test('goaway with nobody to go to yet: the old connection serves on and the work
   const first = await platform.session()
   platform.refusal = { status: 503 }
   first.send({ t: 'goaway', reconnectAfterMs: 0, drainMs: 10_000 })
-  while (platform.attempts.length < 3) await sleep(10)
+  await until(() => platform.attempts.length >= 3)
   first.invoke('1', 'still here')
   await first.next('done', '1')
   platform.refusal = undefined
@@ -367,7 +367,7 @@ test('a platform that is full is asked again after the time it says', async (t) 
   const session = await platform.session()
   platform.refusal = { status: 429, headers: { 'retry-after': '1' } }
   session.socket.close(1012)
-  while (platform.attempts.length < 2) await sleep(5)
+  await until(() => platform.attempts.length >= 2)
   const refusedAt = performance.now()
   platform.refusal = undefined
   await platform.session()

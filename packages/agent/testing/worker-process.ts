@@ -38,3 +38,11 @@ function start(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv, 
   })
   return { child, output: () => output, exited }
 }
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

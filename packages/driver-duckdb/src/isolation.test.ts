@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { until } from '../../server/testing/until.ts'
 import { patientMs, rowsOf, type TestDriver, testDriver, testFolder } from '../testing/folder.ts'
 import { endless, stubborn } from '../testing/queries.ts'
 import { createDuckdb } from './create-duckdb.ts'
@@ -22,7 +23,7 @@ describe('tenants', () => {
     assert.equal(processes(driver).length, 2)
     const stopped = Array.fromAsync(hostile.select({ text: stubborn, values: [] }, { timeoutMs: 200 }))
     await assert.rejects(stopped, { code: 'timeout' })
-    while (processes(driver).length > 1) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => processes(driver).length <= 1)
     for (let next = await iterator.next(); !next.done; next = await iterator.next()) rows += next.value.length
     assert.equal(rows, 400_000)
   })
@@ -96,7 +97,7 @@ describe('a process', () => {
     const driver = testDriver(t, { idleMs: 1 })
     const folder = testFolder(t)
     assert.deepEqual(await rowsOf(driver.at(folder), 'SELECT 1'), [['1']])
-    while (processes(driver).length > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => processes(driver).length === 0)
     assert.deepEqual(await rowsOf(driver.at(folder), 'SELECT 2'), [['2']])
     assert.deepEqual(driver.errors, [])
   })

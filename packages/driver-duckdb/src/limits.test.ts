@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { until } from '../../server/testing/until.ts'
 import { patientMs, rowsOf, type TestDriver, testDriver, testFolder } from '../testing/folder.ts'
 import { endless, longText, memoryBombs, stubborn } from '../testing/queries.ts'
 import type { DuckdbDatabase } from './create-duckdb.ts'
@@ -77,7 +78,7 @@ describe('an answer that is left', () => {
       break
     }
     // A process without work ends at once here; one that still ran something would not.
-    while (processes(driver).length > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => processes(driver).length === 0)
   })
 
   test('before its first row leaves nothing running either', async (t) => {
@@ -85,7 +86,7 @@ describe('an answer that is left', () => {
     const database = driver.at(testFolder(t))
     const { batches } = await database.start({ text: 'FROM range(1000000000)', values: [] }, { timeoutMs: patientMs })
     await batches[Symbol.asyncIterator]().return?.()
-    while (processes(driver).length > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => processes(driver).length === 0)
   })
 
   test('unread keeps a few batches in memory, not all of it', async (t) => {

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import { build as runVite } from 'vite'
 import { loadSample } from '../../server/src/data/uploads/sample.ts'
 import { type Block, readDocPage } from '../../server/testing/doc-page.ts'
+import { until } from '../../server/testing/until.ts'
 import { bundle, screenshot, startBrowser, type TestBrowser } from '../testing/browser.ts'
 import type { Tools } from '../testing/page.ts'
 import { startWorld, type World } from '../testing/world.ts'
@@ -76,8 +77,7 @@ const file = (name: string): Block => {
 /** Opens a page of the site, and waits until its map shows cities in the default layers' blue. */
 async function seeCities(path: string, name: string): Promise<void> {
   const page = await browser.open(`http://127.0.0.1:${(site.address() as AddressInfo).port}${path}`)
-  while (page.faults.length === 0 && !(await showsColour(page, [0x1c, 0x6d, 0xd0], 0, 100)))
-    await page.waitForTimeout(300)
+  await until(async () => page.faults.length > 0 || (await showsColour(page, [0x1c, 0x6d, 0xd0], 0, 100)))
   assert.deepEqual(page.faults, [])
   await screenshot(page, name)
   await page.close()
@@ -118,7 +118,7 @@ test('map.html of docs/map.md shows the cities without a bundler', async () => {
   await page.locator('.graticule-legend li').nth(4).waitFor()
   assert.match(String(await page.locator('.graticule-legend').textContent()), /^Cities.*\d – \d.*≥ \d/)
   // The colour of the lowest class on the land, of which a tenth shines through.
-  while (page.faults.length === 0 && !(await showsColour(page, [218, 240, 186], 8, 200))) await page.waitForTimeout(300)
+  await until(async () => page.faults.length > 0 || (await showsColour(page, [218, 240, 186], 8, 200)))
   await screenshot(page, 'docs-html')
   assert.deepEqual(page.faults, [])
   await page.close()

@@ -14,6 +14,7 @@ import { installBaseStyles } from '../src/tenants/cartography/maps/install-base-
 import { launchChromium } from '../testing/chromium.ts'
 import { readDocPage } from '../testing/doc-page.ts'
 import { type TestApp, testApp } from '../testing/harness.ts'
+import { until } from '../testing/until.ts'
 
 // The pages of docs/clients.md in a browser. What they load from unpkg.com comes from the installed packages, by way of
 // the page's own site: requests of workers cannot be intercepted.
@@ -22,7 +23,6 @@ const root = resolve(import.meta.dirname, '../../..')
 /** The colour that all of the pages give to cities. */
 const orange = [232, 89, 12]
 const leastPixels = 300
-const settledMs = 500
 
 let app: TestApp
 let browser: Browser
@@ -78,11 +78,10 @@ for (const { fileName, text } of blocks.filter(({ language }) => language === 'h
 
 /** Waits until the page has drawn the cities; a fault ends the waiting. */
 async function shown(page: Page, faults: string[]): Promise<void> {
-  while (faults.length === 0) {
+  await until(async () => {
     const picture = (await page.screenshot()).toString('base64')
-    if ((await counter.evaluate<number>(countPixels(picture))) >= leastPixels) break
-    await page.waitForTimeout(settledMs)
-  }
+    return faults.length > 0 || (await counter.evaluate<number>(countPixels(picture))) >= leastPixels
+  })
 }
 
 /** A program for a page: browsers can read pictures. */

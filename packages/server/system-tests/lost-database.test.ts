@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
 import { createSecrets } from '../src/api/access/secrets/secrets.ts'
 import { type App, createApp } from '../src/boot/app.ts'
@@ -36,9 +35,10 @@ function createDoor(target: URL) {
       return port
     },
     async shut() {
+      const closed = server && once(server, 'close')
       server?.close()
       for (const socket of sockets) socket.destroy()
-      await setTimeout(20)
+      await closed
     },
   }
 }
@@ -87,11 +87,7 @@ test('a lost database is 503 with Retry-After; the process lives and works again
   }
 
   await door.open()
-  const back = performance.now()
-  while ((await get('/api/v1/applications')).statusCode !== 200) {
-    assert.ok(performance.now() - back < 60_000, 'the first 200 comes within seconds')
-    await setTimeout(50)
-  }
+  await until(async () => (await get('/api/v1/applications')).statusCode === 200, 60_000)
 })
 
 test('connections that broke while idle cost a reader nothing', async (t) => {

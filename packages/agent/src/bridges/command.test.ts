@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { until } from '../../../server/testing/until.ts'
 import { ask, invocationOf } from '../../testing/ask.ts'
+import { isAlive } from '../../testing/worker-process.ts'
 import { ProviderError, Reject } from '../errors.ts'
 import { command } from './command.ts'
-
-const isAlive = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 test('the input goes in, what is printed comes out as it is printed', async () => {
   const { texts } = await ask(command({ command: 'read line; echo "$line!"; sleep 0.2; printf "é😀"' }), {
@@ -44,7 +37,7 @@ test('an exit code says whose fault it was', async () => {
 
 test('what a command leaves running does not hold the answer open', { timeout: 100_000 }, async () => {
   const { text } = await ask(command({ command: 'sleep 300 & echo $!' }))
-  while (isAlive(Number(text))) await setTimeout(10)
+  await until(() => !isAlive(Number(text)))
 })
 
 test('cancel ends the command and all it started, also what does not want to', { timeout: 100_000 }, async () => {
@@ -57,7 +50,7 @@ test('cancel ends the command and all it started, also what does not want to', {
   assert.ok(pids.length === 2 && pids.every(isAlive))
   abort.abort()
   await assert.rejects(answer.next(), { name: 'AbortError' })
-  while (pids.some(isAlive)) await setTimeout(10)
+  await until(() => !pids.some(isAlive))
 })
 
 test('an answer nobody reads on ends the command', { timeout: 100_000 }, async () => {
@@ -67,5 +60,5 @@ test('an answer nobody reads on ends the command', { timeout: 100_000 }, async (
     pid = Number.parseInt(text, 10)
     break
   }
-  while (isAlive(pid)) await setTimeout(10)
+  await until(() => !isAlive(pid))
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import test from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { until } from '../../../server/testing/until.ts'
 import { ask, invocationOf, startUpstream, trickle } from '../../testing/ask.ts'
 import { ProviderError, Reject } from '../errors.ts'
 import { openAiCompatible } from './openai-compatible.ts'
@@ -150,7 +151,7 @@ test('cancel ends the request, before the first word and after', async (t) => {
     ]()
     if (begins) assert.deepEqual(await answer.next(), { value: 'a', done: false })
     const next = answer.next()
-    while (requests.length === 0) await setTimeout(5)
+    await until(() => requests.length > 0)
     abort.abort()
     await assert.rejects(next, { name: 'AbortError' })
     await gone.promise

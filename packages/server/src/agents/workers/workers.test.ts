@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { connectWorker, echo } from '../../../testing/agent-worker.ts'
 import { type AgentWorld, agentWorld, until } from '../../../testing/agent-world.ts'
+import { stays } from '../../../testing/until.ts'
 
 // One database is enough: sockets of workers do not touch the database; invoke.test.ts and ownership.test.ts write the history
 // to both.
@@ -161,7 +162,7 @@ describe('a worker', () => {
   test('of a quiet agent stays as long as it answers pings', async () => {
     const agentId = await world.agent()
     await world.worker(agentId, echo)
-    await wait(1_000)
+    await stays(async () => (await world.get(agentId)).status === 'online', 1_000)
     assert.equal((await world.invoke(agentId, { input: 'x' })).status, 200)
   })
 

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { externalDatabase } from '../../../testing/database.ts'
 import { makeDatabaseDirectory } from '../../../testing/database-directory.ts'
 import { about } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 import { digestOf } from '../../../testing/upgrades/database-digest.ts'
 import { type UploadApp, uploadApp } from '../../../testing/uploads.ts'
 import { createSecrets } from '../../api/access/secrets/secrets.ts'
@@ -120,14 +121,12 @@ after(async () => {
   await rm(parent, { recursive: true, force: true })
 })
 
-async function untilBuilt(db: Db): Promise<void> {
-  for (;;) {
+const untilBuilt = (db: Db): Promise<void> =>
+  until(async () => {
     const [row] = await db.query(sql`SELECT state FROM svc.overviews WHERE dataset_id = ${datasetId}::uuid`)
-    if (row?.state === 'built') return
     assert.notEqual(row?.state, 'failed')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
+    return row?.state === 'built'
+  })
 
 type Http = UploadApp['app']['http']
 

@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
 import { runningQueries } from '../../../testing/processes/running-queries.ts'
+import { until } from '../../../testing/until.ts'
 
 const isPostgres = process.env.TEST_DATABASE_URL !== undefined
 const onPostgres = { skip: isPostgres ? false : 'a statement of the embedded database cannot be cancelled' }
@@ -85,13 +86,8 @@ const running = (): Promise<number> => runningQueries(app.admin)
 /** Less than queries may take, so that none of those that are waited for has ended by itself. */
 const soonMs = 25_000
 
-async function soon(isSo: () => Promise<boolean>, what: string): Promise<void> {
-  const start = performance.now()
-  while (!(await isSo())) {
-    assert.ok(performance.now() - start < soonMs, what)
-    await wait(20)
-  }
-}
+const soon = (isSo: () => Promise<boolean>, what: string): Promise<void> =>
+  until(isSo, soonMs).catch((cause) => assert.fail(`${what}: ${cause}`))
 
 const slotsAreFree = (key = tenant.developer) =>
   soon(async () => {
@@ -371,18 +367,13 @@ describe('a query that takes too long', () => {
     assert.equal(answer.statusCode, 504, text)
     assert.equal(JSON.parse(text).code, 'query_timeout')
     if (isPostgres) await soon(async () => (await running()) === 0, 'the query goes on')
-    const deadline = performance.now() + 60_000
-    for (;;) {
+    await until(async () => {
       const next = await open(many, 'limit=1')
       const { text } = await readAll(next)
-      if (next.statusCode === 200) {
-        assert.equal(JSON.parse(text).length, 1)
-        break
-      }
-      assert.equal(next.statusCode, 503, text)
-      assert.ok(performance.now() < deadline, 'the server does not come back')
-      await wait(100)
-    }
+      if (next.statusCode === 200) assert.equal(JSON.parse(text).length, 1)
+      else assert.equal(next.statusCode, 503, text)
+      return next.statusCode === 200
+    }, 60_000)
     await slotsAreFree()
   })
 })

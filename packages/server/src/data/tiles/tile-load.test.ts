@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { Agent, get as httpGet } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { type TileApp, tileApp } from '../../../testing/tiles.ts'
-import { until } from '../../../testing/until.ts'
+import { stays, until } from '../../../testing/until.ts'
 import { sql } from '../../kernel/db/sql.ts'
 
 const isPostgres = process.env.TEST_DATABASE_URL !== undefined
@@ -82,8 +81,7 @@ describe('a hundred clients that want the same tile', { skip }, () => {
     await until(async () => (await running()) === 1)
     clients[0]?.leave()
     clients[1]?.leave()
-    await setTimeout(300)
-    assert.equal(await running(), 1)
+    await stays(async () => (await running()) === 1, 300)
     clients[2]?.leave()
     const left = performance.now()
     await until(async () => (await running()) === 0)
@@ -101,7 +99,7 @@ describe('a hundred clients that want the same tile', { skip }, () => {
     const first = ask('0/0/0.mvt?seconds=1.5')
     const second = ask('0/0/0.mvt?seconds=1.5')
     await until(async () => (await running()) === 1)
-    await setTimeout(200)
+    await stays(async () => (await running()) === 1, 200)
     first.leave()
     assert.equal(await second.status, 200)
   })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { migratedDatabase, type TestDatabase } from '../../../testing/database.ts'
+import { until } from '../../../testing/until.ts'
 import { json, sql } from '../../kernel/db/sql.ts'
 import { claimNext } from './record/upload-state.ts'
 
@@ -27,7 +27,7 @@ test('an upload that is cancelled while it is claimed stays cancelled', async ()
     const claimed = claimNext(db, { perApplication: 1, passed: [] })
     const isWaiting = async () =>
       (await tx.query(sql`SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`)).length > 0
-    while (!(await isWaiting())) await sleep(20)
+    await until(isWaiting)
     return { claimed }
   })
   assert.equal(await claiming.claimed, undefined)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../../../testing/until.ts'
+import { later } from '../../../testing/clock.ts'
+import { stays, until } from '../../../testing/until.ts'
 import { type UploadApp, uploadApp } from '../../../testing/uploads.ts'
 import { ident, sql } from '../../kernel/db/sql.ts'
 
@@ -61,7 +61,7 @@ test('an upload is completed before its overviews, which follow and change the v
   await until(async () => (await overviewsOf(id)).status === 'built')
   assert.deepEqual(await overviewsOf(id), { status: 'built', progress: 1 })
   // Tile sources are cached for a second.
-  await sleep(1_000)
+  later(1_000)
   const second = await tile(datasetId)
   assert.match(second.features ?? '', new RegExp(`^\\d+/${rowCount}$`))
   assert.ok(Number(second.features?.split('/')[0]) < rowCount)
@@ -82,8 +82,7 @@ test('the overviews of a dataset that is deleted are not built any more', async 
   assert.equal((await jobsOf(datasetId)).length, 1)
   assert.equal((await uploads.call('DELETE', `/api/v1/datasets/${datasetId}`)).status, 200)
   assert.deepEqual(await jobsOf(datasetId), [])
-  await sleep(6_000)
-  assert.deepEqual(await overviewTables(datasetId), [])
+  await stays(async () => (await overviewTables(datasetId)).length === 0, 6_000)
 })
 
 test('data that are replaced while their overviews are built get overviews of their own', async () => {

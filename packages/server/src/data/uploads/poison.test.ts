@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { until } from '../../../testing/until.ts'
 import { type UploadApp, uploadApp } from '../../../testing/uploads.ts'
 import { sql } from '../../kernel/db/sql.ts'
 
@@ -40,14 +40,14 @@ test('a file whose reader dies each time is tried three times, and fails', async
   const { body } = await uploads.send({ name: 'a.csv', bytes: `n,lon,lat\n${rows.join('\n')}\n` })
   const killed = new Set<number>()
   let record = body
-  while (record.status === 'pending' || record.status === 'processing') {
+  await until(async () => {
     for (const pid of await readers()) if (kill(pid)) killed.add(pid)
     // The next attempt is not waited for.
     await uploads.app.db.query(sql`
       UPDATE svc.uploads SET heard_at = heard_at - interval '1 minute' WHERE id = ${body.id}::uuid AND status = 'pending'`)
-    await sleep(20)
     record = (await uploads.call('GET', `/api/v1/uploads/${body.id}`)).body
-  }
+    return !['pending', 'processing'].includes(record.status)
+  })
   assert.equal(record.status, 'failed')
   assert.equal(record.error.code, 'worker_died')
   const [row] = await uploads.app.db.query<{ attempts: number }>(

@@ -1,8 +1,7 @@
-import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { stays } from '../../../testing/until.ts'
 import { createHeartbeat, watchThread } from './thread-watchdog.ts'
 
 const watchdog = new URL('./thread-watchdog.ts', import.meta.url).href
@@ -28,8 +27,7 @@ describe('the watchdog of a thread', () => {
     const worker = start('setInterval(() => {}, 1000)')
     let hasEnded = false
     worker.once('exit', () => (hasEnded = true))
-    await sleep(5_000)
-    assert.equal(hasEnded, false)
+    await stays(() => !hasEnded, 5_000)
     await worker.terminate()
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { createConnectionPool, PoolFull } from './connection-pool.ts'
 
 type Connection = { readonly id: number; isOpen: boolean }
@@ -67,10 +67,10 @@ describe('a connection pool that many owners share', () => {
     for (const owner of ['a', 'a', 'a', 'b']) await take(owner)
     const order: string[] = []
     const waiting = ['a', 'b', 'c'].map((owner) => take(owner).then(() => order.push(owner)))
-    await sleep(5)
+    await setImmediate()
     for (const owner of ['a', 'a', 'b']) {
       give(owner)
-      await sleep(1)
+      await setImmediate()
     }
     await Promise.all(waiting)
     assert.deepEqual(order, ['c', 'a', 'b'])

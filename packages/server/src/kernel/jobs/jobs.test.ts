@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { migratedDatabase, type TestDatabase } from '../../../testing/database.ts'
-import { until } from '../../../testing/until.ts'
+import { stays, until } from '../../../testing/until.ts'
 import { raw } from '../db/sql.ts'
 import { createJobs, type Jobs } from './jobs.ts'
 
@@ -48,7 +47,7 @@ test('a job runs once, though two replicas look for it', async () => {
   await Promise.all(replicas.map((replica) => replica.start()))
   await Promise.all(Array.from({ length: 20 }, (_, n) => replicas[n % 2]?.send('once', { n })))
   await until(() => seen.length >= 20)
-  await sleep(300)
+  await stays(() => seen.length === 20, 300)
   assert.deepEqual(
     seen.toSorted((a, b) => a - b),
     Array.from({ length: 20 }, (_, n) => n),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { stays, until } from '../../../testing/until.ts'
 import { createBackground } from './background.ts'
 import { createPollLoop } from './poll-loop.ts'
 
@@ -54,7 +55,7 @@ test('a turn that fails is told to those who wait for it, and the loop goes on w
   await end(new Error('gone'))
   await failing
   assert.equal(errors.length, 1)
-  while (turns.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => turns.length >= 2)
   isWanted = false
   await end()
   await background.close()
@@ -66,7 +67,6 @@ test('no turn follows when none is wanted and nobody asks', async () => {
   await nextTurn()
   await end()
   await done
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  assert.equal(turns.length, 1)
+  await stays(() => turns.length === 1, 50)
   await background.close()
 })

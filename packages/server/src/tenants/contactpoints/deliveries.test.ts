@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { migratedDatabase, type TestDatabase } from '../../../testing/database.ts'
 import { inParallel } from '../../../testing/in-parallel.ts'
 import { type HttpSink, httpSink, type SunkRequest } from '../../../testing/peers/http-sink.ts'
-import { until } from '../../../testing/until.ts'
+import { stays, until } from '../../../testing/until.ts'
 import { createSecrets } from '../../api/access/secrets/secrets.ts'
 import { setUp } from '../../boot/start/first-start.ts'
 import { json, sql } from '../../kernel/db/sql.ts'
@@ -184,8 +184,7 @@ test('a service that never works is given up after six attempts', async () => {
   const { status, attempts } = await ended(id)
   assert.equal(status, 'failed')
   assert.equal(attempts.length, 6)
-  await sleep(300)
-  assert.equal(service.requests.length, 6)
+  await stays(() => service.requests.length === 6, 300)
 })
 
 test('a refusal is final at once, unless it only means: not now', onceOnly, async () => {
@@ -246,8 +245,7 @@ test('what is accepted is delivered once, though the process ends before it coul
   const second = stack()
   second.start()
   assert.equal((await ended(id)).status, 'delivered')
-  await sleep(300)
-  assert.equal(service.requests.length, 1)
+  await stays(() => service.requests.length === 1, 300)
   await second.close()
 })
 

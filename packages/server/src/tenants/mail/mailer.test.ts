@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { migratedDatabase, type TestDatabase } from '../../../testing/database.ts'
 import { type SmtpSink, smtpSink } from '../../../testing/peers/smtp-sink.ts'
-import { until } from '../../../testing/until.ts'
+import { stays, until } from '../../../testing/until.ts'
 import { createSecrets } from '../../api/access/secrets/secrets.ts'
 import { setUp } from '../../boot/start/first-start.ts'
 import { json, sql } from '../../kernel/db/sql.ts'
@@ -97,8 +96,7 @@ test('a mail goes out when its transaction is committed, and its words are gone 
   let id = ''
   await database.db.transaction(async (tx) => {
     id = await send(tx, mailTo('a@example.org'))
-    await sleep(150)
-    assert.equal(server.mails.length, 0)
+    await stays(() => server.mails.length === 0, 150)
   })
   const { status, content, attempts } = await ended(id)
   assert.equal(status, 'delivered')
@@ -128,8 +126,7 @@ test('a transaction that fails sends nothing', async () => {
       throw new Error('no')
     }),
   )
-  await sleep(700)
-  assert.equal(server.mails.length, 0)
+  await stays(() => server.mails.length === 0, 700)
 })
 
 test('what was committed is sent once, though the process ended before, and three look for it', async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
-import { until } from '../../../../testing/until.ts'
+import { stays, until } from '../../../../testing/until.ts'
 import { createEventStream } from './event-stream.ts'
 
 const quiet = { keepaliveMs: 60_000, stalledMs: 60_000, onRoom() {}, onStalled() {} }
@@ -48,8 +48,7 @@ test('a reader that takes nothing makes no room, and is stalled after a while; o
   body.pause()
   assert.equal(send('delta', { text: 'x'.repeat(20_000) }), false)
   await until(() => stalls > 0)
-  await wait(100)
-  assert.deepEqual([rooms, stalls], [0, 1])
+  await stays(() => rooms === 0 && stalls === 1, 100)
   body.resume()
   await until(() => rooms > 0)
   assert.equal(rooms, 1)

@@ -4,7 +4,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { startPostgres } from '../../../../../../scripts/postgres.ts'
 import { type Tenant, type TestApp, testApp } from '../../../../testing/harness.ts'
@@ -135,16 +134,16 @@ describe('a PostgreSQL server with a certificate of its own making', { skip: noP
     await administrator.query('ALTER SYSTEM SET ssl = on')
     await administrator.query('SELECT pg_reload_conf()')
     const ssl = { ca: certificate, checkServerIdentity: () => undefined }
-    for (const end = performance.now() + 100_000; performance.now() < end; await wait(50)) {
+    await until(async () => {
       const client = new pg.Client({ ...place, database: 'postgres', ssl })
       const isThere = await client.connect().then(
         () => true,
         () => false,
       )
       await client.end()
-      if (isThere) return certificate
-    }
-    throw new Error('The server does not present its certificate')
+      return isThere
+    })
+    return certificate
   }
 
   /** How the service is connected to the server: over TLS or not. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { later } from '../../../../testing/clock.ts'
 import { type Tenant, type TestApp, testApp } from '../../../../testing/harness.ts'
 import { type ExternalServer, startExternalServer } from '../../../../testing/peers/external-server.ts'
 import { featuresOf } from '../../../../testing/tiles.ts'
-import { until } from '../../../../testing/until.ts'
+import { stays, until } from '../../../../testing/until.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 
 const hasCluster = (process.env.TEST_EXTERNAL_URL ?? process.env.TEST_DATABASE_URL) !== undefined
@@ -88,7 +88,7 @@ describe('overviews of tables on other servers', { skip: hasCluster ? false : 'n
       return now?.status === status
     })
     // Tile sources are believed for a second.
-    await sleep(1_000)
+    later(1_000)
   }
 
   test('change the ETag of their dataset, but stand in the way of no write', async () => {
@@ -171,18 +171,18 @@ describe('overviews of tables on other servers', { skip: hasCluster ? false : 'n
     const { status: before } = await tile(id)
     assert.equal(before, 200)
     server.down(true)
-    await sleep(2_500)
+    later(2_500)
     assert.match(String((await tile(id, '0/0/0.mvt?attributes=id')).status), /^50[23]$/)
     server.down(false)
     await until(async () => (await tile(id, '0/0/0.mvt?attributes=n')).status === 200)
     await server.db.script(`ALTER TABLE fleeting DROP label`)
-    await sleep(2_500)
+    later(2_500)
     // As where the table is drawn: an error, or what the table has now, if its columns were looked at since (column-refresh.ts).
     const { status, features } = await tile(id, '1/1/0.mvt')
     assert.ok(status === 400 || (status === 200 && features.length > 0), String(status))
     assert.ok(features.every(({ properties }) => !('label' in properties)))
     await server.db.script('DROP TABLE fleeting')
-    await sleep(2_500)
+    later(2_500)
     assert.equal((await tile(id, '0/0/0.mvt?attributes=share')).status, 400)
   })
 
@@ -292,11 +292,9 @@ describe('overviews of tables on other servers', { skip: hasCluster ? false : 'n
       await makeDataset('SELECT * FROM guarded', { type: 'sql', name: 'a' }),
     ]
     for (const id of ids) assert.match((await tile(id)).counted, /^2000\/~?\d+$/)
-    await sleep(1_500)
-    for (const id of ids) {
-      assert.match((await tile(id)).counted, /^2000\/~?\d+$/)
-      assert.equal(await statusOf(id), null)
-    }
+    const isDrawn = async (id: string) =>
+      /^2000\/~?\d+$/.test((await tile(id)).counted) && (await statusOf(id)) === null
+    await stays(async () => (await Promise.all(ids.map(isDrawn))).every(Boolean), 1_500)
   })
 
   test('a setting that is neither true nor false is refused', async () => {

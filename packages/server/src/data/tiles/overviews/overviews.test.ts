@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { VectorTile } from '@mapbox/vector-tile'
 import { PbfReader } from 'pbf'
+import { later } from '../../../../testing/clock.ts'
 import { type Tenant, type TestApp, testApp } from '../../../../testing/harness.ts'
+import { stays, until } from '../../../../testing/until.ts'
 import { raw, sql } from '../../../kernel/db/sql.ts'
 
 let app: TestApp
@@ -66,19 +67,18 @@ const tablesOf = async (id: string): Promise<string[]> =>
       ORDER BY relname`)
   ).map(({ name }) => name.replace(/.*_/, ''))
 
-/** Asks for a tile until the overview is newer than `since`. */
+/** Asks for tiles until the overview is newer than `since`. */
 async function built(id: string, since = 0): Promise<Record> {
-  for (const end = Date.now() + 200_000; Date.now() < end; await sleep(200)) {
+  let record: Record | undefined
+  await until(async () => {
     await tile(id, '0/0/0.mvt')
-    const record = await recordOf(id)
+    record = await recordOf(id)
     assert.notEqual(record?.state, 'failed', record?.error ?? '')
-    if (record?.state === 'built' && record.built > since) {
-      // Tile sources are believed for a second.
-      await sleep(1_000)
-      return record
-    }
-  }
-  throw new Error('The overview was not built')
+    return record?.state === 'built' && record.built > since
+  })
+  // Tile sources are believed for a second.
+  later(1_000)
+  return record as Record
 }
 
 test('a large table gets an overview, and its crowded tiles say how many rows they stand for', async () => {
@@ -162,7 +162,7 @@ test('a change is seen at once where the table is drawn, and in the overview whe
   const id = await makePoints('changing')
   const before = await built(id)
   await app.db.script(`INSERT INTO ${schema}.changing SELECT gen_random_uuid(), 0, ST_Point(-50, -50, 4326)`)
-  await sleep(1_000)
+  later(1_000)
   assert.match((await tile(id, '1/0/1.mvt')).counted, /\/101$/)
   assert.match((await tile(id, '0/0/0.mvt')).counted, /\/12100$/)
   await built(id, before.built)
@@ -175,7 +175,7 @@ test('a column that is gone is not shown by the overview either', async () => {
   const shown = (await tile(id, '0/0/0.mvt')).features
   assert.ok(shown.some((feature) => feature?.properties.n !== undefined))
   await app.db.script(`ALTER TABLE ${schema}.forgetful DROP n`)
-  await sleep(1000)
+  later(1_000)
   const url = `/tiles/${id}/0/0/0.mvt`
   const reply = await app.http.inject({ url, headers: { 'x-api-key': tenant.developer } })
   assert.equal(reply.statusCode, 400, 'as where the table is drawn')
@@ -198,8 +198,7 @@ test('a tile source can do without, and a table with secrets of its own has none
   assert.match((await tile(source.body.id, '0/0/0.mvt')).counted, /^\d+\/12100$/)
   await app.db.script(`ALTER TABLE ${schema}.plain ENABLE ROW LEVEL SECURITY`)
   await tile(id, '0/0/0.mvt')
-  await sleep(500)
-  assert.equal(await recordOf(id), undefined)
+  await stays(async () => (await recordOf(id)) === undefined, 500)
 })
 
 test('shapes keep what can be seen, the largest first, whatever is among them', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
+import { later } from '../../../../testing/clock.ts'
+import { until } from '../../../../testing/until.ts'
 import { createCoverageCache } from './coverage-cache.ts'
 import type { TileExtent } from './tile-bounds.ts'
 
@@ -8,7 +10,7 @@ function counted(ms: number, extentLngLat: TileExtent = [0, 0, 10, 10]) {
   let looks = 0
   const look = createCoverageCache(async () => {
     looks++
-    await setTimeout(ms)
+    later(ms)
     return { minZoom: 0, maxZoom: 14, extentLngLat, attribution: '<b>us</b>' }
   })
   return { look, count: () => looks }
@@ -35,11 +37,10 @@ describe('what a dataset covers', () => {
     const { look, count } = counted(1)
     await look('app', 'id', 'v1')
     // On a busy machine the first look takes long, and so does the time until the next.
-    const limit = AbortSignal.timeout(100_000)
-    while ((await look('app', 'id', 'v2')).extentLngLat[0] !== 0) {
-      limit.throwIfAborted()
-      await setTimeout(20)
-    }
+    await until(async () => {
+      later(20)
+      return (await look('app', 'id', 'v2')).extentLngLat[0] === 0
+    })
     assert.equal(count(), 2)
   })
 
@@ -52,17 +53,17 @@ describe('what a dataset covers', () => {
       extentLngLat: await (looks[begun++] as (typeof looks)[number]).promise,
     }))
     const first = look('app', 'id', 'v1')
-    await setTimeout(250)
+    later(250)
     looks[0]?.resolve([0, 0, 10, 10])
     assert.deepEqual((await first).extentLngLat, [0, 0, 10, 10])
     // Until looking again is worth it.
     while (begun < 2) {
       assert.deepEqual((await look('app', 'id', 'v2')).extentLngLat, [-180, -90, 180, 90])
-      await setTimeout(50)
+      later(50)
     }
     assert.deepEqual((await look('app', 'id', 'v2')).extentLngLat, [-180, -90, 180, 90])
     looks[1]?.resolve([20, 0, 30, 10])
-    await setTimeout(0)
+    await setImmediate()
     assert.deepEqual((await look('app', 'id', 'v2')).extentLngLat, [20, 0, 30, 10])
     assert.equal(begun, 2)
   })

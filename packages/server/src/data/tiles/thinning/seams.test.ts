@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { later } from '../../../../testing/clock.ts'
 import { placesOf, seeNoSeams } from '../../../../testing/thinning/zoom-tiles.ts'
 import { type TileApp, tileApp } from '../../../../testing/tiles.ts'
+import { until } from '../../../../testing/until.ts'
 import { raw, sql } from '../../../kernel/db/sql.ts'
 
 // Neighbouring tiles of a thinned zoom must look as if they were one picture. What chance allows is stated in testing/thinning/seams.ts;
@@ -29,14 +30,15 @@ before(async () => {
 after(() => maps.close())
 
 async function overviewOf(id: string): Promise<void> {
-  for (const end = Date.now() + 120_000; Date.now() < end; await sleep(300)) {
+  await until(async () => {
     await maps.get(`/tiles/${id}/0/0/0.mvt`)
     const [record] = await maps.app.db.query<{ state: string; error: string }>(sql`
       SELECT state, error FROM svc.overviews WHERE dataset_id = ${id}::uuid`)
     assert.notEqual(record?.state, 'failed', record?.error)
-    if (record?.state === 'built') return sleep(1100)
-  }
-  throw new Error('The overview was not built')
+    return record?.state === 'built'
+  })
+  // Tile sources are believed for a second.
+  later(1_000)
 }
 
 const ways = [

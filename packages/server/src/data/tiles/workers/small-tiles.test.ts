@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { get as httpGet } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { type TileApp, tileApp } from '../../../../testing/tiles.ts'
+import { until } from '../../../../testing/until.ts'
 import type { RowSink } from '../../../kernel/db/postgres/raw-connection.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 import { readPlatformServer } from '../../../kernel/libpq/platform-server.ts'
@@ -199,12 +199,8 @@ describe('small tiles of a table', { skip }, () => {
     const { port } = maps.app.http.server.address() as AddressInfo
     const request = httpGet({ port, host: '127.0.0.1', path, headers: { 'x-api-key': maps.tenant.developer } })
     request.on('error', () => {})
-    while ((await tileConnections('active')) !== 1) await setTimeout(20)
+    await until(async () => (await tileConnections('active')) === 1)
     request.destroy()
-    const deadline = performance.now() + 15_000
-    while ((await tileConnections('active')) !== 0) {
-      assert.ok(performance.now() < deadline, 'the query runs on')
-      await setTimeout(20)
-    }
+    await until(async () => (await tileConnections('active')) === 0, 15_000)
   })
 })

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../../../testing/until.ts'
 import { formOf, type UploadApp, uploadApp } from '../../../../testing/uploads.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { receiveForm } from './receive-file.ts'
@@ -26,12 +27,7 @@ const file = { name: 'a.geojson', bytes: point }
 const post = (body: FormData) => uploads.call('POST', '/api/v1/uploads', { body })
 const directories = () => readdir(join(uploads.directory, 'uploads')).catch(() => [])
 
-async function emptied(): Promise<void> {
-  for (let tries = 0; (await directories()).length > 0; tries++) {
-    assert.ok(tries < 1_000, `left: ${await directories()}`)
-    await sleep(50)
-  }
-}
+const emptied = () => until(async () => (await directories()).length === 0)
 
 test('a form that is not right is refused, and nothing of it is kept', async () => {
   const two = formOf(file)
@@ -142,7 +138,7 @@ test('a client that leaves in the middle leaves nothing', async () => {
   const socket = connect(Number(new URL(uploads.address).port), '127.0.0.1')
   const head = `POST /api/v1/uploads HTTP/1.1\r\nhost: a\r\nx-api-key: ${uploads.tenant.developer}\r\ncontent-type: multipart/form-data; boundary=b\r\ncontent-length: 50000\r\n\r\n`
   socket.write(`${head}--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${'x'.repeat(20_000)}`)
-  while ((await directories()).length === 0) await sleep(10)
+  await until(async () => (await directories()).length > 0)
   socket.destroy()
   await emptied()
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { until } from '../../../../testing/until.ts'
+import { stays, until } from '../../../../testing/until.ts'
 import { type UploadApp, uploadApp } from '../../../../testing/uploads.ts'
 import type { Db } from '../../../kernel/db/db.ts'
 import { json, sql } from '../../../kernel/db/sql.ts'
@@ -50,8 +50,7 @@ test('however many clients wait, the database is asked once in each interval, an
   await uploads.app.db.query(sql`UPDATE svc.uploads SET status = 'cancelled' WHERE id = ANY(${ids}::uuid[])`)
   await Promise.all(waits)
   const before = count()
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  assert.ok(count() - before <= 1)
+  await stays(() => count() - before <= 1, 200)
 })
 
 test('a change between the reading of the status and the waiting is seen at once', async () => {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../../../testing/until.ts'
 import { type GdalTask, ReadFault } from '../readers/reader.ts'
 import { createGdalPool, type GdalPool } from './gdal-pool.ts'
 
@@ -45,10 +45,6 @@ async function processesOf(place: string): Promise<number[]> {
     if (command.includes(place)) found.push(Number(name))
   }
   return found
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await sleep(20)
 }
 
 test('a pool that was never asked has no process and no directory', async () => {

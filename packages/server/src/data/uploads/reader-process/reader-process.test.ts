@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { stays, until } from '../../../../testing/until.ts'
 import { createReaders } from './reader-process.ts'
 
 test('what the process has compiled is kept for the next one, though it is killed', async (t) => {
@@ -43,14 +43,13 @@ test('a process that was started before it is needed reads the next file; one th
     [started],
   )
   // One in use is not ended for having waited.
-  await sleep(3_000)
-  assert.ok((await children()).includes(started))
+  await stays(async () => (await children()).includes(started), 3_000)
   controller.abort()
   await reader.ended
   assert.deepEqual(await children(), before)
   readers.prepare()
   assert.equal((await children()).length, before.length + 1)
-  while ((await children()).length > before.length) await sleep(20)
+  await until(async () => (await children()).length <= before.length)
   readers.prepare()
   await readers.close()
   assert.deepEqual(await children(), before)

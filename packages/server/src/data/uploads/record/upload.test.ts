@@ -79,12 +79,11 @@ test('the record goes when it is deleted, and what it made stays', async () => {
 test('a large file shows its stages and a progress that never falls, and gets its overview', async () => {
   const { body } = await uploads.send(large(60_000))
   const seen: { progress: number; stage: string | null; status: string; datasetId: string; featureCount: number }[] = []
-  for (let status = ''; !['completed', 'failed'].includes(status); ) {
+  await until(async () => {
     const { body: now } = await uploads.call('GET', `/api/v1/uploads/${body.id}`)
-    status = now.status
     seen.push(now)
-    await sleep(20)
-  }
+    return ['completed', 'failed'].includes(now.status)
+  })
   const done = seen.at(-1)
   assert.equal(done?.status, 'completed')
   for (const [index, { progress }] of seen.entries()) assert.ok(progress >= (seen[index - 1]?.progress ?? 0))
@@ -119,7 +118,7 @@ test('waiting answers at the next change of status, and no later than was asked 
 
 test('an upload that is cancelled stops within two seconds and leaves nothing', async () => {
   const { body } = await uploads.send(large(100_000))
-  while ((await uploads.call('GET', `/api/v1/uploads/${body.id}`)).body.status === 'pending') await sleep(20)
+  await until(async () => (await uploads.call('GET', `/api/v1/uploads/${body.id}`)).body.status !== 'pending')
   await sleep(Math.random() * 500)
   assert.equal((await uploads.call('DELETE', `/api/v1/uploads/${body.id}`)).status, 200)
   // On a busy machine two seconds are too short; the whole file would take longer by as much.

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type TestDatabase, testDatabase } from '../../../../testing/database.ts'
+import { until } from '../../../../testing/until.ts'
 import { ApiError } from '../../errors.ts'
 import { readPlatformServer } from '../../libpq/platform-server.ts'
 import type { Db } from '../db.ts'
@@ -54,14 +55,6 @@ describe('PostgreSQL', { skip: !process.env.TEST_DATABASE_URL }, () => {
   /** Less than the statements would take that are to be ended. */
   const limitMs = 15_000
 
-  async function until(condition: () => Promise<boolean>): Promise<void> {
-    const limit = performance.now() + limitMs
-    while (!(await condition())) {
-      assert.ok(performance.now() < limit, `not within ${limitMs} ms`)
-      await sleep(20)
-    }
-  }
-
   const openAll = (): Promise<unknown> =>
     Promise.all(Array.from({ length: 5 }, () => db.query(sql`SELECT pg_sleep(0.05)`)))
 
@@ -96,7 +89,7 @@ describe('PostgreSQL', { skip: !process.env.TEST_DATABASE_URL }, () => {
     await db.script('CREATE TABLE written (n int)')
     const writing = db.query(sql`INSERT INTO written SELECT 1 FROM pg_sleep(20)`)
     const expected = assert.rejects(writing, isUnavailable)
-    await until(async () => (await running('INSERT INTO written')) === 1)
+    await until(async () => (await running('INSERT INTO written')) === 1, limitMs)
     await terminateAll()
     await expected
     assert.deepEqual(await db.query(sql`SELECT count(*) AS n FROM written`), [{ n: 0 }])
@@ -127,10 +120,10 @@ describe('PostgreSQL', { skip: !process.env.TEST_DATABASE_URL }, () => {
       }
       const reading = where === 'inside' ? db.transaction(read) : read(db)
       const expected = assert.rejects(reading, { name: 'AbortError' })
-      await until(async () => (await running(shown)) === 1)
+      await until(async () => (await running(shown)) === 1, limitMs)
       controller.abort()
       await expected
-      await until(async () => (await running(shown)) === 0)
+      await until(async () => (await running(shown)) === 0, limitMs)
     })
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { type TestDatabase, testDatabase } from '../../../../testing/database.ts'
+import { until } from '../../../../testing/until.ts'
 import { ApiError } from '../../errors.ts'
 import { readPlatformServer } from '../../libpq/platform-server.ts'
 import { sql } from '../sql.ts'
@@ -212,12 +212,11 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
         )
         return row?.n
       }
-      while ((await active()) !== 1) await setTimeout(10)
+      await until(async () => (await active()) === 1)
       end(connection)
       await assert.rejects(running)
       assert.equal(connection.isOpen, false)
-      const deadline = performance.now() + 20_000
-      for (; (await active()) !== 0; await setTimeout(10)) assert.ok(performance.now() < deadline, 'the query runs on')
+      await until(async () => (await active()) === 0, 20_000)
     })
   }
 
@@ -226,13 +225,18 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
     const [[pid] = []] = await rows(connection, 'SELECT pg_backend_pid()')
     const isUnavailable = (error: unknown) => error instanceof ApiError && error.code === 'unavailable'
     const refused = assert.rejects(rows(connection, 'SELECT pg_sleep(30)'), isUnavailable)
-    await setTimeout(50)
+    await until(async () => {
+      const found = await database.db.query(
+        sql`SELECT FROM pg_stat_activity WHERE pid = ${Number(pid)}::int4 AND query = 'SELECT pg_sleep(30)'`,
+      )
+      return found.length === 1
+    })
     await database.db.query(sql`SELECT pg_terminate_backend(${Number(pid)}::int4)`)
     await refused
     const idle = await connect()
     const [[second] = []] = await rows(idle, 'SELECT pg_backend_pid()')
     await database.db.query(sql`SELECT pg_terminate_backend(${Number(second)}::int4)`)
-    while (idle.isOpen) await setTimeout(10)
+    await until(() => !idle.isOpen)
     await assert.rejects(rows(idle, 'SELECT 1'), isUnavailable)
   })
 
