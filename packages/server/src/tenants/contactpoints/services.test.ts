@@ -107,6 +107,11 @@ const byHttp: Record<string, () => Case> = {
   }),
 }
 
+test('every kind but e-mail is asked over HTTP here', () => {
+  const kinds = new Set(Object.keys(byHttp).map((name) => name.split(' ', 1)[0]))
+  assert.deepEqual([...kinds, 'email'].toSorted(), driverNames)
+})
+
 /** All the text that a service would show, with what it makes of marks left as it is. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type TileApp, tileApp } from '../../../../testing/tiles.ts'
 import { sql } from '../../../kernel/db/sql.ts'
+import { tileSourceTypeNames } from './tile-source-types.ts'
 
 let maps: TileApp
 let places: string
@@ -29,7 +30,7 @@ test('a tile source of a type that only a later version knows is told so', async
   assert.equal(body.message, 'This server does not know tile sources of type cube.')
   assert.equal((await call('GET', `${path}/${made.id}`)).body.type, 'cube')
   assert.equal((await create({ type: 'cube', source: places })).status, 400)
-  assert.deepEqual((await call('GET', `${path}/drivers`)).body, ['dataset', 'tilelive'])
+  assert.deepEqual((await call('GET', `${path}/drivers`)).body, tileSourceTypeNames)
 })
 
 describe('a tile source of a dataset', () => {
@@ -195,7 +196,7 @@ describe('a tile source of a dataset', () => {
 
   test('can be of two kinds', async () => {
     const reply = await call('GET', `${path}/drivers`)
-    assert.deepEqual(reply.body, ['dataset', 'tilelive'])
+    assert.deepEqual(reply.body, tileSourceTypeNames)
   })
 })
 
