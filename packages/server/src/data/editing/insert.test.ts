@@ -22,7 +22,9 @@ before(async () => {
     CREATE TABLE logs (line text);
     CREATE TABLE spots (id serial PRIMARY KEY, geom geometry(PointZ, 4326), place geography(Point), any_shape geometry);
     CREATE TABLE pairs_ref (id int PRIMARY KEY);
-    CREATE TABLE checked (id int PRIMARY KEY, n int CHECK (n > 0), other int REFERENCES pairs_ref (id));
+    CREATE TABLE parted (id int4, year int4, PRIMARY KEY (id, year)) PARTITION BY RANGE (year);
+  CREATE TABLE parted_new PARTITION OF parted FOR VALUES FROM (2000) TO (2100);
+  CREATE TABLE checked (id int PRIMARY KEY, n int CHECK (n > 0), other int REFERENCES pairs_ref (id));
     CREATE TABLE odd (id int PRIMARY KEY, "a ""b"" '; DROP TABLE logs --" text, "constructor" text, q int);
     CREATE VIEW seen AS SELECT id, name FROM places`,
   )
@@ -365,6 +367,9 @@ describe('what the database alone can tell is told in words:', () => {
     const address = await world.insert('places', { name: 'a', address: 'nowhere' })
     assert.match(address.body.message, /invalid input syntax for type inet/)
     assert.equal((await world.insert('places', { name: 'a', part: 101 })).status, 400)
+    const apart = await world.insert('parted', { id: 1, year: 1999 })
+    assert.equal(apart.status, 400, apart.text)
+    assert.match(apart.body.message, /no partition of relation "parted" found for row/)
   })
 })
 

@@ -18,6 +18,12 @@ const changedColumns: Words = [
   () => 'The columns of the table were changed meanwhile. Nothing was written; try again.',
 ]
 
+/** Without the name of a constraint there is no partition for the row, or a trigger refuses it: the message says why. */
+function checkWords(error: DatabaseError): string {
+  if (error.constraint) return `A check of the table is not fulfilled${constraintOf(error)}.`
+  return `The database says: ${error.message.slice(0, 300)}`
+}
+
 /** By SQLSTATE. The details name keys and values that the writer sent. */
 const wordsByCode: Readonly<Record<string, Words>> = {
   '23505': [
@@ -27,7 +33,7 @@ const wordsByCode: Readonly<Record<string, Words>> = {
   ],
   '23503': ['conflict', (error) => `The database says: ${detailOf(error)}${constraintOf(error)}`],
   '23P01': ['conflict', (error) => `The row excludes another one${constraintOf(error)}.`],
-  '23514': ['invalid_request', (error) => `A check of the table is not fulfilled${constraintOf(error)}.`],
+  '23514': ['invalid_request', checkWords],
   '23502': ['invalid_request', ({ column }) => `The column ${JSON.stringify(String(column ?? ''))} must not be null.`],
   '55P03': ['conflict', () => 'Another writer holds the rows. Nothing was changed; try again.'],
   '42501': ['conflict', () => 'The user of the database may not write to this table.'],
