@@ -6,6 +6,7 @@ import { parsePlan } from './plan.ts'
 
 const attributes = new Map<string, Attribute>([
   ['pop', { name: 'pop', type: 'integer' }],
+  ['place', { name: 'place', type: 'geometry' }],
   ['odd; name', { name: 'odd; name', type: 'string' }],
 ])
 const namesOf = (text: string) => parsePlan({ attributes: [text] }, attributes).columns.map(({ name }) => name)
@@ -62,6 +63,10 @@ test('all parts of a query that are wrong are named at once', () => {
     'body/group/0',
     'body/order/1',
     'body/sample/percentage',
+    'body/where/pup',
+  ])
+  assert.deepEqual(pathsOf({ where: { pup: 1 }, order: ['-place', 'pop'] }).toSorted(), [
+    'body/order/0',
     'body/where/pup',
   ])
 })

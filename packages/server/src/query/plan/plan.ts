@@ -142,13 +142,14 @@ export const parsePlan: Parse = (query, attributes, paths = bodyPaths, faults = 
   }
 }
 
-/** Names in an order beside other faults: neither attributes nor mentioned in a column, which may be the one at fault. */
+/** Names in an order beside other faults, but for those that a column mentions, which may be the one at fault. */
 function findOrderFaults(query: QueryRequest, attributes: Attributes, paths: QueryPaths, faults: FaultCollector): void {
   const mentioned = (query.attributes ?? []).join('\n')
   for (const [index, text] of (query.order ?? []).slice(0, maxFaults).entries()) {
-    const name = text.replace(/^-/, '')
-    if (attributes.has(text) || attributes.has(name) || mentioned.includes(name)) continue
-    faults.attempt(() => attributeNamed(attributes, name, paths.of('order', index)))
+    const name = attributes.has(text) ? text : text.replace(/^-/, '')
+    if (mentioned.includes(name)) continue
+    const path = paths.of('order', index)
+    faults.attempt(() => sortable(plain(attributeNamed(attributes, name, path)), path))
   }
 }
 
