@@ -97,6 +97,7 @@ before(async () => {
   server = await startExternalServer()
   if (!server) return
   await server.db.script(`${setUp} INSERT INTO every_type VALUES ${rows.join(', ')};
+    CREATE TABLE edited AS SELECT *, ''::text AS note FROM every_type; ALTER TABLE edited ADD PRIMARY KEY (id);
     INSERT INTO keyed VALUES ('10.0.0.1', 'one', 'ok', 1, '{1 hour}'), ('10.0.0.2/24', 'two', 'sad', 20, NULL);`)
   app = await testApp()
   tenant = await app.tenant('types')
@@ -358,6 +359,18 @@ describe('columns of a table', { skip }, () => {
       assert.equal(reply.status, 200, reply.text)
       const ids = reply.text.trim().split(/\r?\n/).slice(1).map(Number)
       assert.deepEqual(ids, await inSql(`WHERE ${plain(name)} >= ${quote(value)} ORDER BY ${name} DESC, id`), name)
+    }
+  })
+
+  test('are changed by a filter that compares as SQL does', async () => {
+    const id = await create({ type: 'table', source: 'edited', metadata: { editable: true } })
+    for (const [name, [, value = '']] of Object.entries(columns)) {
+      const [count] = await inSql(`WHERE ${plain(name)} >= ${quote(value)}`, 'count(*)')
+      const filter = encodeURIComponent(JSON.stringify({ [name]: { $gte: value } }))
+      const changed = await call('PATCH', `/api/v1/datasets/${id}/rows?filter=${filter}&expect=${count}`, {
+        body: { note: name },
+      })
+      assert.deepEqual([changed.status, changed.body.count], [200, Number(count)], `${name}: ${changed.text}`)
     }
   })
 
