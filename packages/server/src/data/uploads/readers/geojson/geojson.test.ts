@@ -261,7 +261,7 @@ test('what is no GeoJSON is told by a code before anything is loaded', async () 
     assert.equal(await faultOf(whole.slice(0, cut)), 'truncated', whole.slice(0, cut))
   assert.equal(await faultOf('{"type":"Topology"}'), 'wrong_format')
   assert.equal(await faultOf('{"a":1}'), 'wrong_format')
-  assert.equal(await faultOf('[1,2]'), 'invalid_json')
+  assert.equal(await faultOf('[1,2]'), 'wrong_format')
   assert.equal(await faultOf(collection(feature({ a: 1 })).replace('1', '01')), 'invalid_json')
   assert.equal(await faultOf(`${whole}x`), 'invalid_json')
   const deep = (depth: number) =>

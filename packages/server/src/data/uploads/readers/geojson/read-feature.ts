@@ -22,7 +22,7 @@ import { learnLayout } from './learn-layout.ts'
 
 /** Reads a feature, or a bare geometry as one without properties. */
 export function readFeature(cursor: TextCursor, feature: FeatureBuffer): void {
-  if (peek(cursor) !== openBrace) fail(cursor, 'a feature')
+  if (peek(cursor) !== openBrace) refuseOther(cursor)
   const start = cursor.at
   clearValues(feature)
   if (readAlike(cursor, feature)) return
@@ -47,6 +47,16 @@ export function readFeature(cursor: TextCursor, feature: FeatureBuffer): void {
   cursor.at = start
   feature.tokens[idSlot] = token.null
   readFeatureGeometry(cursor, feature)
+}
+
+/** Another value is JSON, too, if it is one. */
+function refuseOther(cursor: TextCursor): never {
+  if (!/["[\dtfn-]/.test(String.fromCharCode(peek(cursor)))) fail(cursor, 'a feature')
+  skipValue(cursor)
+  throw new ReadFault(
+    'wrong_format',
+    'The JSON is neither GeoJSON nor a list of objects: it holds numbers, texts or lists. Send objects that name their values, such as [{"name": "Bern"}].',
+  )
 }
 
 /** What the type of an object says that it is. */

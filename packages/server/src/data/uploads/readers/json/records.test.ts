@@ -128,7 +128,9 @@ test('GeoJSON stays GeoJSON, and JSON that is neither is refused', async () => {
   for (const content of kinds) assert.equal((await read(content)).format, 'geojson')
   const refused: [string, string][] = [
     ['{"a": 1}', 'wrong_format'],
-    ['[1, 2]', 'invalid_json'],
+    ['[1, 2]', 'wrong_format'],
+    ['[["name"], ["Bern"]]', 'wrong_format'],
+    ['[x]', 'invalid_json'],
     ['[{"a": 1}, {"a": 2', 'truncated'],
     ['[{"a": 1}, {"a" 2}]', 'invalid_json'],
     ['{"data": [{"a": 1}] "b": 1}', 'invalid_json'],
