@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { rowsOfReader } from '../../../../testing/uploads/decoded-rows.ts'
+import { zipOf } from '../../../../testing/uploads/zip-of.ts'
 import { openReader } from './open-reader.ts'
 import { ReadFault } from './reader.ts'
 
@@ -81,10 +82,11 @@ async function readAll(content: Buffer, name: string): Promise<void> {
 
 const rounds = 120
 
-async function assertOnlyFaults(sample: Buffer, name: string): Promise<void> {
-  await readAll(sample, 'whole')
+/** `pack` is done with the sample when it is damaged. */
+async function assertOnlyFaults(sample: Buffer, name: string, pack = (content: Buffer) => content): Promise<void> {
+  await readAll(pack(sample), 'whole')
   for (let seed = 1; seed <= rounds; seed++) {
-    const content = damaged(sample, createRandom(seed * 7919))
+    const content = pack(damaged(sample, createRandom(seed * 7919)))
     const start = performance.now()
     await readAll(content, `s${seed}`).catch((error) => {
       if (!(error instanceof ReadFault)) throw new Error(`${name}, seed ${seed}`, { cause: error })
@@ -96,6 +98,19 @@ async function assertOnlyFaults(sample: Buffer, name: string): Promise<void> {
 for (const [name, sample] of Object.entries(samples)) {
   test(`damaged ${name} gives rows or a fault, nothing else`, () => assertOnlyFaults(sample, name))
 }
+
+const spreadsheet = `<?xml version="1.0" encoding="UTF-8"?><office:document-content xmlns:office="urn:o" xmlns:table="urn:t" xmlns:text="urn:x"><office:body><office:spreadsheet>
+<table:table table:name="A"><table:table-row><table:table-cell office:value-type="string"><text:p>lat</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>lon</text:p></table:table-cell></table:table-row>
+<table:table-row table:number-rows-repeated="3"><table:table-cell office:value-type="float" office:value="1.5"/><table:table-cell office:value-type="float" office:value="2.5" table:number-columns-repeated="1"/></table:table-row></table:table>
+</office:spreadsheet></office:body></office:document-content>`
+
+test('a damaged spreadsheet of OpenDocument gives rows or a fault, nothing else', () =>
+  assertOnlyFaults(Buffer.from(spreadsheet), 'ods', (content) =>
+    zipOf([
+      { name: 'mimetype', content: Buffer.from('application/vnd.oasis.opendocument.spreadsheet') },
+      { name: 'content.xml', content },
+    ]),
+  ))
 
 const hasGdal = (() => {
   try {
