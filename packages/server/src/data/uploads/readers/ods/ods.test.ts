@@ -51,7 +51,8 @@ async function open(content: Buffer, rules: TableRules = {}) {
 async function read(content: Buffer, rules: TableRules = {}) {
   const reader = await open(content, rules)
   const { layer, rows } = await rowsOfReader(reader)
-  return { layers: await reader.layers(), fields: layer.fields.map(({ name, type }) => [name, type]), rows }
+  const warnings = layer.warnings.map(({ code }) => code)
+  return { warnings, layers: await reader.layers(), fields: layer.fields.map(({ name, type }) => [name, type]), rows }
 }
 
 const faultOf = (content: Buffer): Promise<unknown> =>
@@ -68,8 +69,8 @@ test('a sheet is read by the rules of CSV: titles above the heading, points, bla
     word('Kamppi') + typed('float', '60.1685') + typed('float', '24.9315') + blank(16_381),
     word('Rautatientori') + typed('float', '60.1708') + typed('float', '24.9414') + word('x') + blank(16_380),
   ]
-  const { layers, fields, rows: read_ } = await read(odsOf(sheet('Stops', ...rows) + sheet('Empty', '')))
-  assert.deepEqual(layers, ['Stops'])
+  const { layers, fields, warnings, rows: read_ } = await read(odsOf(sheet('Stops', ...rows) + sheet('Empty', '')))
+  assert.deepEqual([layers, warnings], [['Stops'], []])
   assert.deepEqual(fields, [
     ['name', 'text'],
     ['lat', 'number'],

@@ -39,12 +39,17 @@ function cellOf(value: unknown): CsvCell {
   return value === null || value === undefined ? null : String(value)
 }
 
+/** A sheet has no ends of rows: cells that are not there are blank. */
+const filledUp = (row: readonly unknown[], width: number): readonly unknown[] =>
+  row.length >= width ? row : [...row, ...Array(width - row.length).fill(null)]
+
 const batchRows = 1_000
 
 export async function* batchesOf(all: SheetRows, { layout, recordOf }: TabularLayer): AsyncGenerator<RecordBatch> {
   for (let index = layout.skippedRows; index < all.length; index += batchRows) {
     const rows = all.slice(index, index + batchRows)
     const fraction = (index + batchRows) / all.length
-    yield { records: rows.map((row, offset) => recordOf(row, index + offset + 1)), fraction }
+    const width = layout.names.length
+    yield { records: rows.map((row, offset) => recordOf(filledUp(row, width), index + offset + 1)), fraction }
   }
 }
