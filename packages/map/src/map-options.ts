@@ -35,7 +35,7 @@ export function checkMapOptions({ client, style, state, theme, live, recipes, wo
   if (typeof client?.url !== 'string' || typeof client.transformRequest !== 'function')
     throw refuse('client', 'a client made by createClient of @graticule/client')
   if (!style || (typeof style !== 'string' && typeof style !== 'object'))
-    throw refuse('style', 'the id of a style, the address of a style or a style itself')
+    throw refuse('style', 'a style, or its id, name or address')
   if (
     state &&
     (typeof state.get !== 'function' || typeof state.set !== 'function' || typeof state.subscribe !== 'function')
@@ -43,8 +43,7 @@ export function checkMapOptions({ client, style, state, theme, live, recipes, wo
     throw refuse('state', 'made by createState, stateOfStore or stateOfObject')
   if (theme !== undefined && theme !== 'light' && theme !== 'dark') throw refuse('theme', '"light" or "dark"')
   if (live !== undefined && typeof live !== 'boolean') throw refuse('live', 'true or false')
-  if (workerUrl !== undefined && typeof workerUrl !== 'string')
-    throw refuse('workerUrl', "the address of MapLibre's worker")
+  if (workerUrl !== undefined && typeof workerUrl !== 'string') throw refuse('workerUrl', 'an address')
 }
 
 const refuse = (name: string, allowed: string) => new TypeError(`GraticuleMap: ${name} must be ${allowed}.`)
