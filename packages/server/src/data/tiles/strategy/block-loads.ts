@@ -5,7 +5,8 @@ import { alwaysShown, highestThinned, ranks, type TileLoad, visibleWidth } from 
 import { squareOf } from './block-grid.ts'
 import type { BlockQuery } from './block-query.ts'
 
-const measureMs = 60_000
+/** Once for a version of a file, in the background if it has to be. */
+const measureMs = 300_000
 /** A tenth of the rows of a tile that just fits are enough to tell that it does. */
 const sampleRows = 60_000
 const fewRows = 20_000
@@ -13,15 +14,14 @@ const sizedRows = 5_000
 
 /** Of each zoom one tile, the densest. */
 export async function measureLoads(query: BlockQuery): Promise<DensestTiles> {
-  const signal = AbortSignal.timeout(measureMs)
   const share = Math.min(1, sampleRows / (query.thinning.rows ?? 0))
-  const few = await sampled(query, share, signal)
+  const few = await sampled(query, share)
   const isFew = share < 1 && (few[0] ?? []).reduce((sum, { rows }) => sum + rows * share, 0) < fewRows
-  const densest = isFew ? await sampled(query, 1, signal) : few
+  const densest = isFew ? await sampled(query, 1) : few
   return { loads: densest.map((load) => [load]), rowsIn: () => 0 }
 }
 
-async function sampled(query: BlockQuery, share: number, signal: AbortSignal): Promise<TileLoad[]> {
+async function sampled(query: BlockQuery, share: number): Promise<TileLoad[]> {
   const { grid, filter, rowsFrom, rank, isPoint } = query
   const bits = raw(String(highestThinned))
   const classes = isPoint ? raw('0') : sizeClassSql(raw('width'), raw('(1 << z)'))
@@ -39,7 +39,7 @@ async function sampled(query: BlockQuery, share: number, signal: AbortSignal): P
     tiles AS (SELECT z, x, y, sum(n) AS total FROM classed GROUP BY z, x, y),
     densest AS (SELECT z, arg_max(x, total) AS x, arg_max(y, total) AS y FROM tiles GROUP BY z)
     SELECT z, to_json([${joinSql(counts, ', ')}])::VARCHAR FROM classed JOIN densest USING (z, x, y) GROUP BY z ORDER BY z`
-  const [rows, bytes] = await Promise.all([cellsOf(query, statement, signal), rowBytes(query, signal)])
+  const [rows, bytes] = await Promise.all([cellsOf(query, statement), rowBytes(query)])
   return rows.map(([, loads]) =>
     (JSON.parse(loads ?? '[]') as number[]).map((n) => ({ rows: n / share, bytes: (n / share) * bytes })),
   )
@@ -51,7 +51,7 @@ const featureBytes = 24
 const tagBytes = 3
 
 /** Equal values are stored once in a tile, so the more are the same, the less they take. */
-async function rowBytes(query: BlockQuery, signal: AbortSignal): Promise<number> {
+async function rowBytes(query: BlockQuery): Promise<number> {
   const { filter, rowsFrom, rank, values, isPoint } = query
   const share = Math.min(1, sizedRows / (query.thinning.rows ?? sizedRows))
   const [geometry, ...others] = values
@@ -64,16 +64,12 @@ async function rowBytes(query: BlockQuery, signal: AbortSignal): Promise<number>
   const statement = sql`
     SELECT (${joinSql([raw(String(featureBytes)), shape, ...others.map(one)], ' + ')})::DOUBLE FROM (
       SELECT * FROM ${rowsFrom} AS q WHERE ${filter} AND ${rank} < ${raw(String(Math.round(share * ranks)))} LIMIT ${sizedRows}) AS q`
-  const [[bytes] = []] = await cellsOf(query, statement, signal)
+  const [[bytes] = []] = await cellsOf(query, statement)
   return Number(bytes ?? featureBytes)
 }
 
-async function cellsOf(
-  { source }: BlockQuery,
-  statement: Sql,
-  signal: AbortSignal,
-): Promise<readonly (string | null)[][]> {
-  const { batches } = await source.connection.select(statement, { timeoutMs: measureMs, signal })
+async function cellsOf({ source }: BlockQuery, statement: Sql): Promise<readonly (string | null)[][]> {
+  const { batches } = await source.connection.select(statement, { timeoutMs: measureMs })
   return (await Array.fromAsync(batches)).flat()
 }
 

@@ -2,9 +2,10 @@
 // and clips them.
 
 import { joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import { ApiError } from '../../../kernel/errors.ts'
 import { blame } from '../../../query/execution/connection.ts'
 import type { TileBudget } from '../source/tile-budget.ts'
-import type { DensestTilesCache, SampledRows } from '../thinning/densest-tiles.ts'
+import type { DensestTiles, DensestTilesCache, SampledRows } from '../thinning/densest-tiles.ts'
 import {
   alwaysShown,
   cellBits,
@@ -28,12 +29,16 @@ export type RuleWork = BlockWork & {
   readonly densest: DensestTilesCache
   readonly sampled: SampledRows
   readonly signal: AbortSignal
+  /** How long it waits for what is measured once. */
+  readonly waitMs?: number
 }
+
+const usualWaitMs = 60_000
 
 /** A tile of all its rows or, at a thinned zoom, of those that the rule shows. */
 export async function blockTile(query: BlockQuery, work: RuleWork): Promise<StrategyResult> {
   try {
-    const { loads } = await work.densest.of(work.sampled, () => measureLoads(query), work.signal)
+    const { loads } = await densestTiles(query, work)
     const rates = chooseRates(loads, thinningBudget(work.budget))
     const isThinned = work.zoom < rates.length
     return isThinned
@@ -43,6 +48,21 @@ export async function blockTile(query: BlockQuery, work: RuleWork): Promise<Stra
     return blame(query.source.connection)(error)
   }
 }
+
+/** The first tiles of a large file wait for them for a while; measuring goes on for those who ask next. */
+async function densestTiles(
+  query: BlockQuery,
+  { densest, sampled, signal, waitMs = usualWaitMs }: RuleWork,
+): Promise<DensestTiles> {
+  const late = AbortSignal.timeout(waitMs)
+  const measured = densest.of(sampled, () => measureLoads(query), AbortSignal.any([signal, late]))
+  return measured.catch((error) => {
+    throw error === late.reason ? notMeasured() : error
+  })
+}
+
+const notMeasured = (): ApiError =>
+  new ApiError('query_timeout', 'The rows of this map are counted for its first tiles. Try again in a minute.')
 
 /** All rows. Should the estimate have been wrong, those with the lowest ranks. */
 async function plainTile(query: BlockQuery, work: RuleWork): Promise<StrategyResult> {

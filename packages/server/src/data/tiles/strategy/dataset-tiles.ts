@@ -25,6 +25,7 @@ import { readTileSettings, type TileSettings } from '../source/tile-settings.ts'
 import type { LoadedTileSource, TileData, TileMakers } from '../source/tile-source-type.ts'
 import { type SelectedColumn, selectedColumn } from '../sql/tile-columns.ts'
 import { coordinatesOf, hasBox, type TileQuery, tileBuffer, tileExtent, tileMargin } from '../sql/tile-sql.ts'
+import { rowsOfFile } from '../thinning/densest-tiles.ts'
 import type { TileWorkers } from '../workers/tile-workers.ts'
 import { blockQuery } from './block-query.ts'
 import { withThinning } from './choose-thinning.ts'
@@ -90,14 +91,7 @@ export async function makeDatasetTile(
   })
   const isLimited = parameters.limit === shown
   if (blocks) {
-    const rowsKey = JSON.stringify([
-      layer.dataset.id,
-      layer.dataset.revision,
-      blocks.thinning.version,
-      plan.where,
-      given,
-    ])
-    const sampled = { key: rowsKey, hasVersion: true }
+    const sampled = rowsOfFile(layer.dataset, blocks.thinning.version, [plan.where, given])
     const rule = { budget: { maxFeatures, maxBytes }, densest: services.densest, sampled, signal }
     const work = { make, zoom: tile.z, shown, limits: { timeoutMs: blockMs, signal }, ...rule }
     return { source: opened, ...(await blocksTile(loadedSource, layer, { blocks, wanted, work, isFiltered })) }

@@ -13,6 +13,13 @@ export type DensestTiles = {
 /** Changes with the rows. Without a version, what was found is believed for a minute. */
 export type SampledRows = { readonly key: string; readonly hasVersion: boolean }
 
+/** The rows of a version of a file that answer a question: its filter, and values of parameters. */
+export const rowsOfFile = (
+  { id, revision }: { readonly id: string; readonly revision: string },
+  version: string | undefined,
+  question: readonly unknown[],
+): SampledRows => ({ key: JSON.stringify(['file', id, revision, version, question]), hasVersion: true })
+
 /** Whoever leaves does not end the sampling that others wait for. */
 export type DensestTilesCache = {
   of(rows: SampledRows, sample: () => Promise<DensestTiles>, signal?: AbortSignal): Promise<DensestTiles>

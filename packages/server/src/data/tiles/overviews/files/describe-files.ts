@@ -7,7 +7,7 @@ import { type DatasetLayer, layerOf } from '../../source/dataset-layer.ts'
 import type { TileBudget } from '../../source/tile-budget.ts'
 import { type SelectedColumn, selectedColumn } from '../../sql/tile-columns.ts'
 import { type BlockQuery, blockQuery } from '../../strategy/block-query.ts'
-import type { SampledRows } from '../../thinning/densest-tiles.ts'
+import { rowsOfFile, type SampledRows } from '../../thinning/densest-tiles.ts'
 import { overviewColumns, shapeOfFiles } from './file-overview.ts'
 
 export type DescribedFiles = {
@@ -62,7 +62,8 @@ export async function describeFiles(
   )
   const { version, from, rows = 0 } = query?.thinning ?? {}
   if (!query || !version || !from || rows < minRows) return undefined
-  const sampled = { key: `overview ${dataset.id} ${dataset.revision} ${version}`, hasVersion: true }
+  // As that of its tiles, which are measured once for both.
+  const sampled = rowsOfFile(dataset, version, [allRows.where, {}])
   return { layer, query, derived, version, shape: shapeOfFiles(layer, budget), sampled }
 }
 
