@@ -75,6 +75,8 @@ const names: Readonly<Record<string, string>> = {
   AuthExchangeBody: 'SignInToken',
   AuthExchangeAnswer: 'SignedIn',
   DatabasesTestAnswer: 'DatabaseTest',
+  DatabasesTestDraftBody: 'DatabaseDraft',
+  DatabasesTestDraftAnswer: 'DatabaseTest',
   DatabasesQueryBody: 'SqlQuery',
   DatabasesQueryAnswer: 'SqlAnswer',
   DatabasesTablesItem: 'DatabaseTable',

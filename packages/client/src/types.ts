@@ -1126,6 +1126,38 @@ export interface DatabasesDriversParams {
   details?: boolean
 }
 
+export interface DatabaseDraft {
+  /** The record that is to be changed */
+  id?: string
+  /** Set by the service; ignored when given */
+  applicationId?: unknown
+  /** Set by the service; ignored when given */
+  createdAt?: unknown
+  /** Set by the service; ignored when given */
+  updatedAt?: unknown
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  /** The driver */
+  type: "internal" | "postgres" | "duckdb"
+  name: string
+  description?: string
+  /** A host name or address */
+  host?: string
+  port?: number
+  user?: string
+  password?: string | null
+  /** Set by the service; ignored when given */
+  passwordSet?: unknown
+  /** `postgres://user:password@host:port/db?sslmode=require` in place of host, port, user, password, db and metadata.ssl. It is taken apart and not kept */
+  connectionString?: string
+  /** The name of the database */
+  db?: string
+  /** Used where no database is named; one in an application */
+  default?: boolean
+  /** Set by the service; ignored when given */
+  application?: unknown
+}
+
 export interface DatabaseTest {
   ok: boolean
   latencyMs: number

@@ -179,7 +179,15 @@ test('operations that write and are not in the audit log say why', () => {
   assert.deepEqual(
     others.map(({ id }) => id),
     [
-      ...['auth.refresh', 'datasets.queryAdvanced', 'databases.query', 'agents.invoke', 'agents.stream', 'mcp.call'],
+      ...[
+        'auth.refresh',
+        'databases.testDraft',
+        'datasets.queryAdvanced',
+        'databases.query',
+        'agents.invoke',
+        'agents.stream',
+        'mcp.call',
+      ],
       ...['ogc.itemsOptions', 'ogc.itemOptions'],
     ],
   )

@@ -17,6 +17,7 @@ import type {
   ContactPointUpdate,
   Database,
   DatabaseCreate,
+  DatabaseDraft,
   DatabaseDriver,
   DatabasePatch,
   DatabasesDriversParams,
@@ -92,6 +93,9 @@ export const databasesGroup = (send: Send) => ({
   /** Tests the connection and returns the server's version. */
   test: (id: string, params?: Params) =>
     send<DatabaseTest>('POST', path`/api/v1/databases/${id}/test`, params, { repeatability: 'safe' }),
+  /** Tests a connection before it is stored. `id`: that of the record that is to be changed. */
+  testDraft: (data: DatabaseDraft, params?: Params) =>
+    send<DatabaseTest>('POST', path`/api/v1/databases/test`, params, { json: data, repeatability: 'safe' }),
   /** Runs one SELECT that is stored nowhere, or explains it. */
   query: (id: string, data: SqlQuery, params?: Params<DatabasesQueryParams>) =>
     send<SqlAnswer>('POST', path`/api/v1/databases/${id}/query`, params, { json: data, repeatability: 'safe' }),

@@ -12,6 +12,8 @@ export type Connections = {
   /** As it is now. */
   lookUp(applicationId: string, id: string | undefined): Promise<DatabaseRecord | undefined>
   open(record: DatabaseRecord): Promise<Connection>
+  /** Connects for this work alone: for a record that is stored nowhere. */
+  tryOut<T>(record: DatabaseRecord, work: (connection: Connection) => Promise<T>): Promise<T>
   /** The application's schema in the platform's database, also where no record of its databases leads there. */
   openPlatform(applicationId: string): Promise<Connection>
   /** Where tables can be made, with our rights in our own database and with those of its user in any other. */
@@ -53,9 +55,14 @@ export function createConnections(services: DriverServices): Connections {
   }
   const close = async (entry: Promise<OpenDatabase>) => (await entry.catch(() => undefined))?.close()
 
+  function driverFor({ type }: DatabaseRecord): StartedDriver {
+    const driver = started.get(type)
+    if (!driver) throw new ApiError('unavailable', `This server has no driver for databases of type ${type}.`)
+    return driver
+  }
+
   async function opened(record: DatabaseRecord): Promise<OpenDatabase> {
-    const driver = started.get(record.type)
-    if (!driver) throw new ApiError('unavailable', `This server has no driver for databases of type ${record.type}.`)
+    const driver = driverFor(record)
     const key = `${record.type} ${driver.keyOf(record)}`
     const entry = open.get(key) ?? driver.connect(record)
     open.delete(key)
@@ -70,6 +77,14 @@ export function createConnections(services: DriverServices): Connections {
       records.get(`${applicationId} ${id}`, () => findDatabase(services.db, applicationId, id)),
     lookUp: (applicationId, id) => findDatabase(services.db, applicationId, id),
     open: async (record) => (await opened(record)).connection,
+    async tryOut(record, work) {
+      const { connection, close } = await driverFor(record).connect(record)
+      try {
+        return await work(connection)
+      } finally {
+        await close()
+      }
+    },
     openPlatform: async (applicationId) => (await opened({ ...platformRecord, applicationId })).connection,
     async writable(record) {
       const { writable } = await opened(record)

@@ -533,6 +533,26 @@ describe('a PostgreSQL server', { skip: noPostgres }, () => {
     assert.equal((await tryOut(databaseId)).ok, false)
   })
 
+  test('is tested before anything is stored, and before a change of it is', async () => {
+    const draft = async (body: object, key?: string) =>
+      call('POST', `${path}/test`, { body: { type: 'postgres', name: 'draft', ...body }, ...(key && { key }) })
+    const count = async () => (await call('GET', path)).body.length
+    const before = await count()
+    assert.equal((await draft(place)).body.ok, true)
+    const wrong = await draft({ ...place, db: `${name}_nothing` })
+    assert.deepEqual([wrong.status, wrong.body.ok], [200, false])
+    assert.ok(wrong.body.error.message)
+    assert.equal((await draft({ ...place, user: '' })).status, 400)
+    assert.equal(await count(), before)
+    const { password: _, ...unchanged } = place
+    const id = await create(place)
+    assert.equal((await draft({ ...unchanged, id })).body.ok, true, 'with the stored password')
+    assert.equal((await draft({ ...unchanged, id, user: 'postgres' })).body.ok, false, 'which is for its login alone')
+    assert.equal((await draft(place, tenant.public)).status, 401)
+    const writer = await app.key(tenant.id, { databases: { write: '*' } })
+    assert.equal((await draft(place, writer)).status, 401)
+  })
+
   for (const { settings, isAllowed } of [
     { settings: { EGRESS_ALLOW: '' }, isAllowed: false },
     { settings: { EGRESS_ALLOW: '', NODE_ENV: 'development' }, isAllowed: false },
