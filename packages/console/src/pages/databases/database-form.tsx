@@ -1,14 +1,23 @@
 /** The form that connects a database or edits a connection, drawn from what its driver declares. Errors are shown at their fields. */
-import type { Database, DatabaseDriver } from '@graticule/client'
+import type {
+  Database,
+  DatabaseCreate,
+  DatabaseDraft as DatabaseDraftBody,
+  DatabaseDriver,
+  DatabasePatch,
+  DatabaseTest,
+} from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
+import { Button } from '../../components/button.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { useFaults } from '../../components/faults/use-faults.ts'
 import { Checkbox, Select, TextField } from '../../components/field.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { Note, Skeleton } from '../../components/note.tsx'
 import { useToast } from '../../components/toast.tsx'
-import { useClient } from '../../session/session.tsx'
+import { formatMs } from '../../format.ts'
+import { useClient, useMay } from '../../session/session.tsx'
 import { createOf, type DatabaseDraft, draftOf, missingOf, newDraft, patchOf } from './database-draft.ts'
 import { DriverFields } from './driver-fields.tsx'
 import type { DriverForm } from './driver-form.ts'
@@ -55,9 +64,17 @@ function LoadedForm({
   const [type, setType] = useState(stored?.type ?? drivers[0]?.name ?? '')
   const driver = drivers.find(({ name }) => name === type)
   const form = driver ?? bareForm
+  const may = useMay()
+  const isTestable = driver?.isPlatform === false && may('databases', 'write') && may('databases', 'execute')
   const [draft, setDraft] = useState<DatabaseDraft>(() => (stored ? draftOf(form, stored) : newDraft(form)))
   const change = (changes: Partial<DatabaseDraft>) => setDraft((old) => ({ ...old, ...changes }))
+  const send = (isTested: boolean) =>
+    mutate({
+      body: stored ? patchOf(form, draft, stored) : createOf(type, form, draft),
+      test: isTested && isTestable ? { ...createOf(type, form, draft), ...(stored && { id: stored.id }) } : null,
+    })
   const { mutate, isPending, error } = useSave(stored, onSaved)
+  const failed = error instanceof NotConnected ? error.test : null
   const faults = useFaults(error)
   const faultAt = (name: string) => faults.at(pathOf(name))
   const choose = (next: string) => {
@@ -70,11 +87,11 @@ function LoadedForm({
       title={titleOf(stored)}
       kind="wide"
       onClose={onClose}
-      labels={[stored ? 'Save' : 'Connect', 'Saving …']}
+      labels={[stored ? 'Save' : 'Connect', isTestable ? 'Trying the connection …' : 'Saving …']}
       isPending={isPending}
       missing={missingOf(form, draft, stored)}
-      error={faults.areOf(shownPaths(form, draft)) ? null : error}
-      onSubmit={() => mutate(stored ? patchOf(form, draft, stored) : createOf(type, form, draft))}
+      error={failed || faults.areOf(shownPaths(form, draft)) ? null : error}
+      onSubmit={() => send(true)}
     >
       <TextField
         label="Name"
@@ -109,6 +126,7 @@ function LoadedForm({
         disabled={stored?.default ?? false}
         onChange={(isDefault) => change({ isDefault })}
       />
+      {failed && <FailedTest test={failed} onSave={() => send(false)} />}
     </FormDialog>
   )
 }
@@ -134,13 +152,48 @@ const NoDriver = (): ReactElement => (
   </Note>
 )
 
+/** The connection was tried, and nothing was saved. */
+class NotConnected extends Error {
+  readonly test: DatabaseTest
+
+  constructor(test: DatabaseTest) {
+    super(test.error?.message ?? 'The connection failed.')
+    this.test = test
+  }
+}
+
+interface FailedTestProps {
+  test: DatabaseTest
+  onSave(): void
+}
+
+function FailedTest({ test: { error, latencyMs }, onSave }: FailedTestProps): ReactElement {
+  return (
+    <Note kind="danger">
+      <p role="alert">
+        Nothing is saved: {error?.message ?? 'the connection failed.'} (after {formatMs(latencyMs)})
+      </p>
+      <Button onClick={onSave}>Save anyway</Button>
+    </Note>
+  )
+}
+
+interface Saving {
+  body: DatabaseCreate | DatabasePatch
+  /** What is tried before; null: nothing. */
+  test: DatabaseDraftBody | null
+}
+
 function useSave(stored: Database | null, onSaved: (database: Database) => void) {
   const client = useClient()
   const cache = useQueryClient()
   const { say } = useToast()
   return useMutation({
-    mutationFn: (body: ReturnType<typeof createOf> | ReturnType<typeof patchOf>) =>
-      stored ? client.databases.patch(stored.id, body) : client.databases.create(body as ReturnType<typeof createOf>),
+    async mutationFn({ body, test }: Saving) {
+      const tried = test && (await client.databases.testDraft(test))
+      if (tried && !tried.ok) throw new NotConnected(tried)
+      return stored ? client.databases.patch(stored.id, body) : client.databases.create(body as DatabaseCreate)
+    },
     async onSuccess(database) {
       await cache.invalidateQueries({ queryKey: ['databases'] })
       say({ title: `“${database.name}” is saved` })

@@ -100,7 +100,13 @@ function Tables({ databaseId, tables, isOld }: TablesProps): ReactElement {
       {shown.length === 0 ? (
         <Empty title="No table matches" action={<Button onClick={() => setText('')}>Clear the search</Button>} />
       ) : (
-        <TableList tables={shown} chosen={chosen} outcomes={publishing.outcomes} onChoose={setChosen} />
+        <TableList
+          databaseId={databaseId}
+          tables={shown}
+          chosen={chosen}
+          outcomes={publishing.outcomes}
+          onChoose={setChosen}
+        />
       )}
     </section>
   )

@@ -9,6 +9,7 @@ import { Empty, Skeleton, Tag } from '../../components/note.tsx'
 import { Columns, layout, Page } from '../../components/page.tsx'
 import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
+import { ConnectionState } from './connection-state.tsx'
 import { DatabaseRecord } from './database-record.tsx'
 import classes from './databases.module.css'
 import { summaryOf } from './driver-form.ts'
@@ -102,6 +103,7 @@ function DatabaseList({ databases }: DatabaseListProps): ReactElement {
             {database.default && <Tag>default</Tag>}
           </span>
           <span className={classes.quiet}>{summaryOf(database, driverOf(database))}</span>
+          <ConnectionState database={database} />
         </Link>
       ))}
       {databases.every((database) => driverOf(database)?.isPlatform) && (

@@ -2,14 +2,16 @@
 import type { DatabaseTable } from '@graticule/client'
 import { Link } from '@tanstack/react-router'
 import { type ReactElement, useState } from 'react'
-import { Button } from '../../components/button.tsx'
+import { Button, IconButton } from '../../components/button.tsx'
 import { GeometryGlyph, geometryKind } from '../../components/geometry-glyph.tsx'
 import { layout } from '../../components/page.tsx'
 import { formatNumber } from '../../format.ts'
 import classes from './databases.module.css'
 import { type TableOutcome, tableKey } from './publish-tables.ts'
+import { TablePreview } from './table-preview.tsx'
 
 export interface TableListProps {
+  databaseId: string
   tables: readonly DatabaseTable[]
   /** Keys of tables. */
   chosen: ReadonlySet<string>
@@ -19,8 +21,9 @@ export interface TableListProps {
 
 const shownAtOnce = 200
 
-export function TableList({ tables, chosen, outcomes, onChoose }: TableListProps): ReactElement {
+export function TableList({ databaseId, tables, chosen, outcomes, onChoose }: TableListProps): ReactElement {
   const [most, setMost] = useState(shownAtOnce)
+  const [looked, setLooked] = useState<DatabaseTable | null>(null)
   const free = tables.filter(({ datasetId }) => datasetId === null).map(tableKey)
   const isAll = free.length > 0 && free.every((key) => chosen.has(key))
   const toggleAll = () => onChoose(isAll ? without(chosen, free) : new Set([...chosen, ...free]))
@@ -55,6 +58,7 @@ export function TableList({ tables, chosen, outcomes, onChoose }: TableListProps
               table={table}
               isChosen={chosen.has(tableKey(table))}
               fault={faults.get(tableKey(table)) ?? null}
+              onLook={() => setLooked(table)}
               onChoose={(isChosen) =>
                 onChoose(isChosen ? new Set([...chosen, tableKey(table)]) : without(chosen, [tableKey(table)]))
               }
@@ -70,6 +74,7 @@ export function TableList({ tables, chosen, outcomes, onChoose }: TableListProps
           <Button onClick={() => setMost(most + shownAtOnce)}>Show more</Button>
         </div>
       )}
+      {looked && <TablePreview databaseId={databaseId} table={looked} onClose={() => setLooked(null)} />}
     </>
   )
 }
@@ -82,9 +87,10 @@ interface TableRowProps {
   isChosen: boolean
   fault: string | null
   onChoose(isChosen: boolean): void
+  onLook(): void
 }
 
-function TableRow({ table, isChosen, fault, onChoose }: TableRowProps): ReactElement {
+function TableRow({ table, isChosen, fault, onChoose, onLook }: TableRowProps): ReactElement {
   const { source, kind, rows, geometryType, srid, comment, datasetId } = table
   const geometry = geometryType && [geometryType, srid && `EPSG:${srid}`].filter(Boolean).join(', ')
   return (
@@ -114,6 +120,7 @@ function TableRow({ table, isChosen, fault, onChoose }: TableRowProps): ReactEle
       <td>{geometry ?? '–'}</td>
       <td data-align="end">{rows === null ? '–' : formatNumber(rows)}</td>
       <td>
+        <IconButton icon="eye" label={`Look into ${source}`} onClick={onLook} />
         {datasetId && (
           <Link to="/data/$datasetId/table" params={{ datasetId }}>
             Open<span className="visually-hidden"> the dataset of {source}</span>
