@@ -19,6 +19,7 @@ export const queryKeys = {
   databases: keysOf('databases', ['columns', 'drivers', 'plan', 'state', 'tables', 'type']),
   datasets: keysOf('datasets', [
     ...([
+      'conversion',
       'count',
       'estimate',
       'features',

@@ -14,6 +14,7 @@ import classes from './attributes/attributes.module.css'
 import { StatisticsPanel } from './attributes/statistics-panel.tsx'
 import { type DatasetAttribute, useDataset } from './dataset.ts'
 import { AddColumn } from './edit/add-column.tsx'
+import { EditColumn } from './edit/columns/edit-column.tsx'
 import { DropColumn } from './edit/drop-column.tsx'
 
 /** The number of attributes from which a search field is shown. */
@@ -58,7 +59,7 @@ export function AttributesTab(): ReactElement {
 }
 
 const sourceOfDescriptions: Record<Dataset['type'], string> = {
-  table: 'Types and descriptions are those of the table: COMMENT ON COLUMN sets a description.',
+  table: 'Types, defaults and descriptions are those of the table.',
   sql: 'They are the columns that the SQL answers.',
   rest: 'They were found in the answer of the service.',
   lambda: 'They were found in the answer of the function.',
@@ -92,7 +93,14 @@ function AttributeItem({ dataset, attribute }: AttributeItemProps): ReactElement
             <Tag key={flag}>{flag}</Tag>
           ))}
         </div>
-        <div className={classes.description}>{description}</div>
+        <div className={classes.description}>
+          {description}
+          {attribute.default && (
+            <small>
+              default <code>{attribute.default}</code>
+            </small>
+          )}
+        </div>
         <div className={classes.actions}>
           <Button
             variant="ghost"
@@ -104,6 +112,7 @@ function AttributeItem({ dataset, attribute }: AttributeItemProps): ReactElement
           >
             Statistics
           </Button>
+          <EditColumn dataset={dataset} attribute={attribute} />
           <DropColumn dataset={dataset} attribute={attribute} />
         </div>
       </div>
@@ -116,11 +125,14 @@ function AttributeItem({ dataset, attribute }: AttributeItemProps): ReactElement
   )
 }
 
-/** key · not null · SRID 4326 · 3D */
-const flagsOf = ({ primaryKey, nullable, srid, dimension }: DatasetAttribute): string[] =>
+/** key · counted up · required · SRID 4326 · 3D */
+const flagsOf = ({ primaryKey, nullable, generated, srid, dimension, ...attribute }: DatasetAttribute): string[] =>
   [
     primaryKey && 'key',
-    !(nullable || primaryKey) && 'not null',
+    generated === 'byDefault' && 'counted up',
+    generated === 'always' && 'generated',
+    !(nullable || primaryKey || generated || attribute.default) && 'required',
+    !nullable && !primaryKey && (attribute.default || generated) && 'not null',
     srid !== undefined && srid > 0 && `SRID ${srid}`,
     dimension !== undefined && dimension > 2 && `${dimension}D`,
   ].filter((flag) => typeof flag === 'string')

@@ -25,6 +25,7 @@ export function ColumnList({ columns, faults, onChange }: ColumnListProps): Reac
       <div className={classes.head} aria-hidden="true">
         <span>Name</span>
         <span>Type</span>
+        <span>Length, digits, SRID</span>
         <span>Default or geometry</span>
       </div>
       <ol>

@@ -39,7 +39,7 @@ export function NewTableDialog({ onClose }: NewTableDialogProps): ReactElement {
   )
 }
 
-const columnPaths = ['name', 'type', 'dbType', 'primaryKey', 'geometryType', 'default']
+const columnPaths = ['name', 'type', 'dbType', 'primaryKey', 'geometryType', 'srid', 'default']
 
 const shownPaths = ({ columns }: TableDraft): string[] => [
   ...['name', 'source', 'description'],

@@ -20,6 +20,11 @@ test('a table is made with its columns, what is wrong is said at its field, and 
   await dialog.getByRole('button', { name: 'Add column' }).click()
   await column(3, 'Name').fill('height')
   await column(3, 'Type').selectOption('Exact decimal')
+  await column(3, 'Digits').fill('many')
+  await dialog.getByText('Must be digits in all and behind the point such as 10,2, or empty.').waitFor()
+  await column(3, 'Digits').fill('20, 2')
+  await column(2, 'Longest text').fill('80')
+  await column(4, 'SRID').fill('3067')
   await column(3, 'Default').fill('1.50x')
   await dialog.getByText('Must be a number such as 12.5.').waitFor()
   await column(3, 'Default').fill('12345678901234567.50')
@@ -50,15 +55,46 @@ test('a table is made with its columns, what is wrong is said at its field, and 
   )
   assert.deepEqual(seen, [
     'id bigint false true',
-    'name text false false',
-    'height numeric true false',
-    'geom geometry(Point,4326) true false',
+    'name character varying(80) false false',
+    'height numeric(20,2) true false',
+    'geom geometry(Point,3067) true false',
   ])
   assert.equal((await ask('GET', `tilesources?filter[source]=${id}`)).body.length, 1)
   await page.getByRole('button', { name: 'Add row' }).first().click()
   await page.getByRole('dialog').getByRole('textbox', { name: 'name', exact: true }).fill('Oak')
   await page.getByRole('dialog').getByRole('button', { name: 'Add row' }).click()
   await page.getByRole('row').filter({ hasText: 'Oak' }).getByText('12,345,678,901,234,567.5').waitFor()
+  await page.close()
+})
+
+test('a column is renamed, described and retyped, and what another type would lose is said before', async () => {
+  const columns = [{ name: 'seats', type: 'string', default: '2' }]
+  const { id } = (await ask('POST', 'datasets', { type: 'table', name: 'Seats', source: 'seats', columns })).body
+  await ask('POST', `datasets/${id}/rows`, [{ seats: '3' }, { seats: 'many' }, { seats: ' 4 ' }])
+  const page = await stage.open(`/data/${id}/attributes`)
+  const item = page.getByRole('listitem').filter({ hasText: 'seats' })
+  await item.getByText("'2'::text").waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'counted up' }).waitFor()
+  await page.getByRole('button', { name: 'Change the column seats' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('places')
+  await dialog.getByLabel('Description').fill('How many people sit on it')
+  await dialog.getByLabel('Type').selectOption('Whole number')
+  await dialog.getByText('1 of 3 values are none of the new type', { exact: false }).waitFor()
+  await dialog.getByText('“many” → null').waitFor()
+  await dialog.getByText('Its default is removed', { exact: false }).waitFor()
+  assert.equal(await dialog.getByRole('button', { name: 'Save' }).getAttribute('aria-disabled'), 'true')
+  await dialog.getByLabel('Make 1 of 3 values null').check()
+  await dialog.getByLabel('Default', { exact: true }).fill('7')
+  await screenshots(page, 'change-column')
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'places' }).getByText('How many people sit on it').waitFor()
+  const rows = (await ask('POST', `datasets/${id}/query`, { attributes: ['places'], order: ['id'] })).body
+  assert.deepEqual(rows, [{ places: 3 }, { places: null }, { places: 4 }])
+  assert.equal((await ask('POST', `datasets/${id}/rows`, { id: 9 })).body.places, 7)
+  await page.setViewportSize(phone)
+  await untilFits(page)
   await page.close()
 })
 

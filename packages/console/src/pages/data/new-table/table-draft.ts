@@ -1,6 +1,6 @@
 /** The draft of a new table, and the request that makes it with its dataset. */
 import type { DatasetCreate } from '@graticule/client'
-import { type ColumnDraft, columnOf, emptyColumn, presetFault } from '../../dataset/edit/column-draft.ts'
+import { type ColumnDraft, columnFault, columnOf, emptyColumn } from '../../dataset/edit/column-draft.ts'
 
 export interface PlacedColumn extends ColumnDraft {
   /** Identifies the column while others are added and removed. */
@@ -47,7 +47,7 @@ export function withColumn(columns: readonly PlacedColumn[]): PlacedColumn[] {
 export function missingOf({ name, columns }: TableDraft): string | undefined {
   if (name.trim() === '') return 'Give the table a name.'
   if (columns.some((column) => column.name.trim() === '')) return 'Give each column a name.'
-  return columns.map(presetFault).find(Boolean)
+  return columns.map(columnFault).find(Boolean)
 }
 
 /** `databaseId`: the application's own database, if it is known. */

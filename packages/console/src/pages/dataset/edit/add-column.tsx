@@ -9,7 +9,7 @@ import { FormDialog } from '../../../components/form-dialog.tsx'
 import { useToast } from '../../../components/toast.tsx'
 import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
-import { type ColumnDraft, columnOf, emptyColumn, presetFault } from './column-draft.ts'
+import { type ColumnDraft, columnFault, columnOf, emptyColumn } from './column-draft.ts'
 import { ColumnFields } from './column-fields.tsx'
 import { useColumnEditability } from './editability.ts'
 
@@ -44,7 +44,7 @@ function AddColumnDialog({ dataset, onClose }: AddColumnDialogProps): ReactEleme
     setColumn((before) => ({ ...before, ...changes }))
     add.reset()
   }
-  const missing = column.name.trim() === '' ? 'Give it a name.' : presetFault(column)
+  const missing = column.name.trim() === '' ? 'Give it a name.' : columnFault(column)
   return (
     <FormDialog
       title={`Add a column to ${dataset.name}`}

@@ -11,12 +11,17 @@ export interface CellFieldProps {
   onChange(cell: CellDraft): void
 }
 
+/** Whether a new row must have a value. */
+export const isRequired = ({ nullable, generated, ...attribute }: DatasetAttribute): boolean =>
+  !nullable && !generated && attribute.default === undefined
+
 /** What is shown in a field without a value. */
 export function placeholderOf({ attribute, cell }: Pick<CellFieldProps, 'attribute' | 'cell'>): string {
-  const { primaryKey, type } = attribute
+  const { primaryKey, type, generated } = attribute
   if (cell.mode === 'null') return 'null'
   if (cell.mode === 'value') return examples[type] ?? ''
-  return primaryKey && (type === 'integer' || type === 'uuid') ? 'given by the database' : 'default'
+  if (generated || (primaryKey && (type === 'integer' || type === 'uuid'))) return 'given by the database'
+  return attribute.default ? `default: ${attribute.default}` : isRequired(attribute) ? 'required' : 'null'
 }
 
 const examples: Partial<Record<DatasetAttribute['type'], string>> = {

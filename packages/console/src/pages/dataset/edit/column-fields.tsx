@@ -1,7 +1,15 @@
 /** The fields of a column: name, type, default or kind of geometry, required. */
 import type { ReactElement } from 'react'
 import { Checkbox, Select, TextField } from '../../../components/field.tsx'
-import { type ColumnDraft, columnKindNames, geometryTypes, kindOf, presetFault, takesDefault } from './column-draft.ts'
+import {
+  type ColumnDraft,
+  columnKindNames,
+  geometryTypes,
+  kindOf,
+  presetFault,
+  sizeFault,
+  takesDefault,
+} from './column-draft.ts'
 
 export interface ColumnFieldsProps {
   column: ColumnDraft
@@ -32,9 +40,12 @@ export function ColumnFields({ column, suffix = '', errorAt, onChange }: ColumnF
         isLabelHidden={isLabelHidden}
         value={column.kind}
         options={columnKindNames.map((value) => ({ value, label: kindOf(value).label }))}
-        error={errorAt('type') ?? errorAt('dbType') ?? errorAt('primaryKey')}
-        onChange={(kind) => onChange({ kind, preset: '', isKey: column.isKey && kindOf(kind).isKeyKind === true })}
+        error={errorAt('type') ?? errorAt('primaryKey')}
+        onChange={(kind) =>
+          onChange({ kind, preset: '', size: '', isKey: column.isKey && kindOf(kind).isKeyKind === true })
+        }
       />
+      <SizeField column={column} errorAt={errorAt} onChange={onChange} label={label} isLabelHidden={isLabelHidden} />
       {column.kind === 'geometry' ? (
         <Select
           label={label('Kind of geometry')}
@@ -61,6 +72,24 @@ export function ColumnFields({ column, suffix = '', errorAt, onChange }: ColumnF
         onChange={(isRequired) => onChange({ isRequired })}
       />
     </>
+  )
+}
+
+/** Fields of one row stay below each other, also where a type has no size. */
+export function SizeField({ column, errorAt, onChange, label, isLabelHidden }: PresetFieldProps): ReactElement | null {
+  const { size } = kindOf(column.kind)
+  if (!size) return isLabelHidden ? <span aria-hidden="true" /> : null
+  return (
+    <TextField
+      label={label(size.label)}
+      isLabelHidden={isLabelHidden}
+      inputMode={column.kind === 'decimal' ? 'text' : 'numeric'}
+      autoComplete="off"
+      placeholder={isLabelHidden ? `${size.label}: ${size.placeholder}` : size.placeholder}
+      value={column.size}
+      error={errorAt('dbType') ?? errorAt('srid') ?? sizeFault(column)}
+      onChange={(next) => onChange({ size: next })}
+    />
   )
 }
 

@@ -11,7 +11,7 @@ import { GeometryField } from './geometry-field.tsx'
 
 export function CellField(props: CellFieldProps): ReactElement {
   const { attribute, isNew } = props
-  const isFixed = attribute.primaryKey && !isNew
+  const isFixed = (attribute.primaryKey && !isNew) || attribute.generated === 'always'
   if (isFixed) return <FixedField {...props} />
   return (
     <div className={classes.cell}>
@@ -28,9 +28,10 @@ function Control(props: CellFieldProps): ReactElement {
   return type in areas ? <AreaField {...props} /> : <InputField {...props} />
 }
 
-function FixedField({ attribute: { name }, cell }: CellFieldProps): ReactElement {
+function FixedField({ attribute: { name, generated }, cell }: CellFieldProps): ReactElement {
+  const hint = generated === 'always' ? 'The database gives this value.' : 'The key of a row cannot be changed.'
   return (
-    <Field label={name} hint="The key of a row cannot be changed.">
+    <Field label={name} hint={hint}>
       {({ className, ...control }) => (
         <input {...control} className={`${className} ${classes.fixed}`} readOnly value={cell.text} />
       )}

@@ -14,8 +14,8 @@ const inlineTypes: readonly DatasetAttribute['type'][] = [
 ]
 
 /** A time with a zone cannot be compared by the filter that guards a change. */
-export const isInlineColumn = ({ type, dbType, primaryKey }: DatasetAttribute): boolean =>
-  inlineTypes.includes(type) && !primaryKey && !dbType.includes('time with time zone')
+export const isInlineColumn = ({ type, dbType, primaryKey, generated }: DatasetAttribute): boolean =>
+  inlineTypes.includes(type) && !primaryKey && generated !== 'always' && !dbType.includes('time with time zone')
 
 export const isSameValue = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 

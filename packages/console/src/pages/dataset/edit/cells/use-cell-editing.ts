@@ -54,7 +54,7 @@ export function useCellEditing(table: TableState): CellEditing | null {
     isInline: (row, attribute) => row !== undefined && isInlineColumn(attribute) && isInlineValue(row[attribute.name]),
     begin(row, attribute) {
       const id = rowId(row, key)
-      if (!row || id === undefined || attribute.primaryKey) return false
+      if (!row || id === undefined || attribute.primaryKey || attribute.generated === 'always') return false
       const mark = cells.marks.get(String(id))?.get(attribute.name)
       const value = mark ? mark.value : row[attribute.name]
       if (isInlineColumn(attribute) && isInlineValue(value))
