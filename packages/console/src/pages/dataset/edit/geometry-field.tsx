@@ -1,11 +1,13 @@
-/** The field of a geometry: a point by its coordinates or a click on the map, any other as GeoJSON. */
+/** The field of a geometry: a point by its coordinates or a click on the map, any other drawn on it or as GeoJSON. */
 import { lazy, type ReactElement, Suspense, useMemo, useState } from 'react'
 import { Field, Segmented } from '../../../components/field.tsx'
 import { Skeleton } from '../../../components/note.tsx'
 import { type CellDraft, emptied, pointOf, readCell } from './cell-draft.ts'
 import { type CellFieldProps, placeholderOf } from './cell-field.ts'
+import { drawnKinds, partsOf } from './drawing/drawn-geometry.ts'
 import classes from './edit.module.css'
 
+const DrawMap = lazy(async () => ({ default: (await import('./drawing/draw-map.tsx')).DrawMap }))
 const PointMap = lazy(async () => ({ default: (await import('./point-map.tsx')).PointMap }))
 
 export function GeometryField(props: CellFieldProps): ReactElement {
@@ -15,6 +17,7 @@ export function GeometryField(props: CellFieldProps): ReactElement {
   // Of a large geometry this takes longer than a keystroke in another field.
   const geometry = useMemo(() => geometryOf(attribute, cell), [attribute, cell])
   const form = chosen ?? formOf(geometryType, cell)
+  const isDrawn = form === 'geojson' && drawnKinds(attribute).length > 0 && partsOf(geometry) !== undefined
   return (
     <fieldset className={classes.geometry}>
       <legend>{name}</legend>
@@ -27,11 +30,15 @@ export function GeometryField(props: CellFieldProps): ReactElement {
         <GeoJsonField {...props} text={cell.point ? pointText(geometry) : cell.text} />
       )}
       <Suspense fallback={<Skeleton height={mapHeight} />}>
-        <PointMap
-          label={`Map for ${name}`}
-          geometry={geometry}
-          onPick={form === 'point' ? (position) => onChange(pickedPoint(cell, position)) : undefined}
-        />
+        {isDrawn ? (
+          <DrawMap attribute={attribute} geometry={geometry} onDraw={(drawn) => onChange(drawnCell(props, drawn))} />
+        ) : (
+          <PointMap
+            label={`Map for ${name}`}
+            geometry={geometry}
+            onPick={form === 'point' ? (position) => onChange(pickedPoint(cell, position)) : undefined}
+          />
+        )}
       </Suspense>
     </fieldset>
   )
@@ -43,13 +50,16 @@ type Form = 'point' | 'geojson'
 
 const forms = [
   { value: 'point', label: 'Point' },
-  { value: 'geojson', label: 'GeoJSON' },
+  { value: 'geojson', label: 'Drawing, GeoJSON' },
 ] as const
 
 function formOf(geometryType: string, { mode, point }: CellDraft): Form {
   if (geometryType !== 'Geometry') return geometryType === 'Point' ? 'point' : 'geojson'
   return point || mode !== 'value' ? 'point' : 'geojson'
 }
+
+const drawnCell = ({ attribute, isNew }: CellFieldProps, drawn: object | null): CellDraft =>
+  drawn ? { mode: 'value', text: JSON.stringify(drawn) } : emptied(attribute, isNew)
 
 /** What the map shows; null while it is not complete. */
 function geometryOf(attribute: CellFieldProps['attribute'], cell: CellDraft): object | null {

@@ -60,7 +60,7 @@ function featuresOf(value: object | null): FeatureCollection {
 const geometryTypes = /^((Multi)?(Point|LineString|Polygon)|GeometryCollection)$/
 
 /** Where the rows of the dataset are; null if nobody knows, undefined while it is asked. */
-function useRowsBounds(): LngLatBox | null | undefined {
+export function useRowsBounds(): LngLatBox | null | undefined {
   const client = useClient()
   const { id } = useDataset()
   const { data, error } = useQuery({

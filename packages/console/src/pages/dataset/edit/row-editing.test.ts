@@ -129,7 +129,7 @@ test('values of all types are edited, null is a choice of its own, and no digit 
   await sheet.getByRole('button', { name: 'null for note' }).click()
   await field('Longitude of place').fill('24.94')
   await field('Latitude of place').fill('60.17')
-  await sheet.getByRole('radio', { name: 'GeoJSON' }).check({ force: true })
+  await sheet.getByRole('radio', { name: 'Drawing, GeoJSON' }).check({ force: true })
   assert.equal(await field('GeoJSON of place').inputValue(), '{"type":"Point","coordinates":[24.94,60.17]}')
   await field('GeoJSON of place').fill('{"type": "LineString", "coordinates": [[24, 60], [25, 61]]}')
   await screenshots(page, 'row-geometry')

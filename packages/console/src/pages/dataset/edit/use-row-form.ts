@@ -8,7 +8,7 @@ import { useClient } from '../../../session/session.tsx'
 import { type DatasetAttribute, keyOf } from '../dataset.ts'
 import { type Row, type RowId, rowId } from '../table/selection.ts'
 import type { CellDraft } from './cell-draft.ts'
-import { changedColumns, faultsByColumn, type RowDraft, readDraft, rowDraft } from './row-draft.ts'
+import { changedColumns, faultsByColumn, type RowDraft, readDraft, rowDraft, withCell } from './row-draft.ts'
 import { RowConflict, readRow, type StoredRow, saveRow } from './row-requests.ts'
 
 interface Editing {
@@ -52,7 +52,7 @@ export function useRowForm(dataset: Dataset, id: RowId | null, onSaved: (id: Row
     errorAt: (name: string): string | undefined => (attempts > 0 ? errors[name] : undefined) ?? faults.byColumn[name],
     set(name: string, cell: CellDraft) {
       if (!editing) return
-      setEdited({ ...editing, draft: { ...editing.draft, [name]: cell } })
+      setEdited({ ...editing, draft: withCell(attributes, editing.draft, name, cell) })
       // The server's fault concerned what was there before.
       if (faults.byColumn[name]) save.reset()
     },
