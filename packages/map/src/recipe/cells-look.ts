@@ -6,9 +6,10 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 import type { SourceLayer } from '../default-layers.ts'
 import type { Cells, FarLook } from '../look.ts'
 import type { Theme } from '../theme.ts'
+import type { RecipeLegendItem } from './legend-items.ts'
 import { rampColours } from './ramp-colours.ts'
 
-const layerOfCells = 'geometry'
+export const layerOfCells = 'geometry'
 const usualClasses = 5
 
 export interface CellOptions {
@@ -21,12 +22,12 @@ export interface CellOptions {
 }
 
 /** `avg(population)` is the property `avg_population` of a cell. */
-const propertyOf = (value: string): string => value.replace(/^(\w+)\((.*)\)$/, '$1_$2')
+export const propertyOf = (value: string): string => value.replace(/^(\w+)\((.*)\)$/, '$1_$2')
 
 export function cellsLook({ id, title, shape, cells, address }: CellOptions): FarLook {
   const { below, value = 'count', size, classes = usualClasses, palette = 'YlOrRd', reverse = false } = cells
   const property = propertyOf(value)
-  const breaks = new Map<number, readonly number[]>()
+  const breaks: ZoomBreaks = new Map()
   const coloursOf = (count: number, theme: Theme) => rampColours(count, { ramp: palette, isReversed: reverse, theme })
   const source = `${id}-cells`
   return {
@@ -35,40 +36,58 @@ export function cellsLook({ id, title, shape, cells, address }: CellOptions): Fa
       {
         id: source,
         type: 'fill',
-        paint: {
-          'fill-color': byZoom(breaks, (some) => stepsOf(property, some, coloursOf(some.length + 1, theme))) as never,
-          'fill-opacity': 0.75,
-          'fill-outline-color': theme === 'dark' ? '#12161d' : '#ffffff',
-        },
+        paint: cellPaint(property, breaks, (count) => coloursOf(count, theme), theme) as never,
       } satisfies SourceLayer,
     ],
     legend(theme, locale, zoom) {
       const known = breaks.get(Math.floor(zoom)) ?? []
-      const format = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 })
-      const items = coloursOf(known.length + 1, theme).map((colour, index) => ({
-        key: `cell ${index}`,
-        colour,
-        label: labelOf(known[index - 1], known[index], (number) => format.format(number)),
-        shape: 'area' as const,
-      }))
+      const items = cellItems(known, coloursOf(known.length + 1, theme), locale)
       const what = value === 'count' ? 'number' : value
       return { id, title: `${title}: ${what} by ${shape === 'grid' ? 'square' : 'hexagon'}`, items }
     },
     cells: {
       id: source,
       address: () => address({ aggregate: `${shape === 'grid' ? 'grid' : 'h3'}:${size ?? 'auto'}`, value: [value] }),
-      learn: (gl) => learn(gl, source, property, classes, breaks),
+      learn: (gl) => learnBreaks(gl, source, property, classes, breaks),
     },
   }
 }
 
+export const cellPaint = (
+  property: string,
+  breaks: ZoomBreaks,
+  coloursOf: (count: number) => readonly string[],
+  theme: Theme,
+): Record<string, unknown> => ({
+  'fill-color': byZoom(breaks, (some) => stepsOf(property, some, coloursOf(some.length + 1))),
+  'fill-opacity': 0.75,
+  'fill-outline-color': theme === 'dark' ? '#12161d' : '#ffffff',
+})
+
+export function cellItems(
+  breaks: readonly number[],
+  colours: readonly string[],
+  locale: string | undefined,
+): RecipeLegendItem[] {
+  const format = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 })
+  return colours.map((colour, index) => ({
+    key: `cell ${index}`,
+    colour,
+    label: labelOf(breaks[index - 1], breaks[index], (number) => format.format(number)),
+    shape: 'area',
+  }))
+}
+
+/** The breaks of each zoom that was seen. */
+export type ZoomBreaks = Map<number, readonly number[]>
+
 /** True if classes for the present zoom were made. */
-function learn(
+export function learnBreaks(
   gl: MapLibreMap,
   source: string,
   property: string,
   classes: number,
-  breaks: Map<number, readonly number[]>,
+  breaks: ZoomBreaks,
 ): boolean {
   const zoom = Math.floor(gl.getZoom())
   if (breaks.has(zoom) || !gl.getSource(source) || !gl.isSourceLoaded(source)) return false

@@ -1,8 +1,10 @@
 /** Compiles a recipe to MapLibre layers: fills with outlines, lines, circles, and labels. */
 import type { LayerSpecification } from 'maplibre-gl'
 import { graduatedClasses } from './classes.ts'
+import { farDrafts } from './compile-far.ts'
 import { filterOf, isEmpty } from './conditions.ts'
 import { type Categories, type Graduated, type LayerRecipe, maxZoom, type Sizing, type Theme } from './recipe.ts'
+import { sourceIdOf } from './source-ids.ts'
 
 type Part = 'fill' | 'outline' | 'line' | 'point' | 'label'
 type Draft = { type: string; paint: Record<string, unknown>; layout?: Record<string, unknown> }
@@ -29,12 +31,45 @@ const inks = {
 }
 
 /** The data, without labels. */
-export const compileShapes = (recipe: LayerRecipe, theme: Theme): LayerSpecification[] =>
-  partsOf[recipe.geometry].map((part) => layerOf(recipe, part, draftOf[part](recipe, theme)))
+export function compileShapes(recipe: LayerRecipe, theme: Theme): LayerSpecification[] {
+  const near = nearOf(recipe)
+  const shapes = near ? partsOf[recipe.geometry].map((part) => layerOf(near, part, draftOf[part](near, theme))) : []
+  return [...compileFar(recipe, theme), ...shapes]
+}
 
 /** Labels, which are drawn above everything else. */
-export const compileLabels = (recipe: LayerRecipe, theme: Theme): LayerSpecification[] =>
-  recipe.label ? [layerOf(recipe, 'label', labelDraft(recipe, recipe.label, theme))] : []
+export function compileLabels(recipe: LayerRecipe, theme: Theme): LayerSpecification[] {
+  const near = nearOf(recipe)
+  return near?.label ? [layerOf(near, 'label', labelDraft(near, near.label, theme))] : []
+}
+
+/** Where the features themselves are shown; undefined: nowhere. */
+function nearOf(recipe: LayerRecipe): LayerRecipe | undefined {
+  const { far, zoom } = recipe
+  if (!far) return recipe
+  const from = far.below === null ? maxZoom : Math.max(zoom[0], far.below)
+  return from < zoom[1] ? { ...recipe, zoom: [from, zoom[1]] } : undefined
+}
+
+function compileFar(recipe: LayerRecipe, theme: Theme): LayerSpecification[] {
+  const { id, far, isHidden, zoom, conditions } = recipe
+  if (!far) return []
+  const to = Math.min(zoom[1], far.below ?? maxZoom)
+  const filter = far.kind === 'heat' ? filterOf(conditions) : undefined
+  return farDrafts(recipe, far, theme).map(
+    ({ part, sourceLayer, layout = {}, ...draft }) =>
+      ({
+        ...(filter && { filter }),
+        ...draft,
+        id: `${id}-${part}`,
+        'source-layer': sourceLayer,
+        metadata: { [recipeMark]: id },
+        ...(zoom[0] > 0 && { minzoom: zoom[0] }),
+        ...(to < maxZoom && { maxzoom: to }),
+        layout: { ...layout, visibility: isHidden ? 'none' : 'visible' },
+      }) as unknown as LayerSpecification,
+  )
+}
 
 function layerOf(recipe: LayerRecipe, part: Part, { type, paint, layout = {} }: Draft): LayerSpecification {
   const { id, sourceLayer, isHidden, zoom, geometry, conditions } = recipe
@@ -54,13 +89,6 @@ function layerOf(recipe: LayerRecipe, part: Part, { type, paint, layout = {} }: 
     paint,
   } as LayerSpecification
 }
-
-/** Layers of the same tiles share a source, but for those whose period a reader chooses. */
-export const sourceIdOf = ({ tilesId, id, time }: Pick<LayerRecipe, 'tilesId' | 'id' | 'time'>): string =>
-  time ? `${sourcePrefix}${tilesId}-${id}` : sourcePrefix + tilesId
-
-/** How the ids of all sources of recipes begin. */
-export const sourcePrefix = 'graticule-'
 
 const draftOf: Record<'fill' | 'outline' | 'line' | 'point', (recipe: LayerRecipe, theme: Theme) => Draft> = {
   fill: (recipe, theme) => ({

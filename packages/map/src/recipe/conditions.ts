@@ -53,3 +53,29 @@ function expressionOf({ attribute, type, operator, value: operand }: LayerCondit
   // Otherwise a missing value would be compared as 0 or an empty string.
   return operator === '≠' ? ['any', isEmpty(attribute), compared] : ['all', ['!', isEmpty(attribute)], compared]
 }
+
+type ServerFilter = Readonly<Record<string, unknown>>
+
+/** The same conditions in the grammar of the server, for rows that it counts; undefined if there are none. */
+export function serverFilterOf(conditions: readonly LayerCondition[]): ServerFilter | undefined {
+  const parts = conditions.filter(isComplete).map(serverCondition)
+  return parts.length > 1 ? { $and: parts } : parts[0]
+}
+
+const serverOperators: Partial<Record<Operator, string>> = {
+  '=': '$eq',
+  '≠': '$ne',
+  '<': '$lt',
+  '≤': '$lte',
+  '>': '$gt',
+  '≥': '$gte',
+}
+
+function serverCondition({ attribute, type, operator, value: operand }: LayerCondition): ServerFilter {
+  if (operator === 'is empty') return { [attribute]: null }
+  if (operator === 'is not empty') return { $not: { [attribute]: null } }
+  if (operator === 'contains') return { [attribute]: { $iLike: `%${operand.replaceAll(/[\\%_]/g, '\\$&')}%` } }
+  const typed = isNumeric(type) ? Number(operand) : type === 'boolean' ? operand === 'true' : operand
+  const compared = { [attribute]: { [serverOperators[operator] ?? '$eq']: typed } }
+  return operator === '≠' ? { $or: [compared, { [attribute]: null }] } : compared
+}

@@ -1,6 +1,9 @@
 /** The legend items of a recipe, in the user's number format. Classes that cannot occur are omitted. */
+import { cellItems } from './cells-look.ts'
 import { graduatedClasses } from './classes.ts'
-import type { Categories, Graduated, LayerRecipe, Sizing, Theme } from './recipe.ts'
+import { cellColours } from './compile-far.ts'
+import { heatColours, heatItems } from './heat-look.ts'
+import type { Categories, FarRecipe, Graduated, LayerRecipe, Sizing, Theme } from './recipe.ts'
 
 export interface RecipeLegendItem {
   /** The key of a custom text in the recipe. */
@@ -18,21 +21,50 @@ export interface RecipeLegend {
   items: RecipeLegendItem[]
 }
 
+/** What a map shows just now: what is far depends on its zoom. */
+export interface SeenMap {
+  readonly zoom: number
+  /** The breaks of cells at this zoom. */
+  breaksOf(recipe: LayerRecipe): readonly number[] | undefined
+}
+
 /** The legends of visible layers, topmost first. @defaultValue `locale` is the user's */
-export const legendsOf = (layers: readonly LayerRecipe[], theme: Theme, locale?: string): RecipeLegend[] =>
+export const legendsOf = (
+  layers: readonly LayerRecipe[],
+  theme: Theme,
+  locale?: string,
+  seen?: SeenMap,
+): RecipeLegend[] =>
   layers
     .filter(({ isHidden }) => !isHidden)
-    .map((recipe) => ({ id: recipe.id, title: titleOf(recipe), items: legendItems(recipe, theme, locale) }))
+    .map((recipe) => ({ id: recipe.id, title: titleOf(recipe), items: legendItems(recipe, theme, locale, seen) }))
 
 const titleOf = ({ texts, name }: LayerRecipe): string => texts.title ?? name
 
-export function legendItems(recipe: LayerRecipe, theme: Theme, locale?: string): RecipeLegendItem[] {
+export function legendItems(recipe: LayerRecipe, theme: Theme, locale?: string, seen?: SeenMap): RecipeLegendItem[] {
   const shape = recipe.geometry === 'mixed' ? 'area' : recipe.geometry
-  const items = [...colourItems(recipe, theme, locale), ...sizeItems(recipe, locale)]
+  const { far } = recipe
+  const isFar = far && (far.below === null || (seen !== undefined && seen.zoom < far.below))
+  const items: Item[] = isFar
+    ? farItems(recipe, far, theme, locale, seen?.breaksOf(recipe))
+    : [...colourItems(recipe, theme, locale), ...sizeItems(recipe, locale)]
   return items.map((item) => ({ shape, ...item, label: recipe.texts[item.key] ?? item.label }))
 }
 
-type Item = Omit<RecipeLegendItem, 'shape'>
+function farItems(
+  { name }: LayerRecipe,
+  far: FarRecipe,
+  theme: Theme,
+  locale: string | undefined,
+  breaks: readonly number[] | undefined,
+): RecipeLegendItem[] {
+  if (far.kind === 'heat') return heatItems(heatColours(far, theme))
+  if (far.kind === 'clusters') return [{ key: 'one', colour: far.colour, label: name, shape: 'point' }]
+  const known = breaks ?? far.breaks
+  return cellItems(known, cellColours(far, known.length + 1, theme), locale)
+}
+
+type Item = Omit<RecipeLegendItem, 'shape'> & Partial<Pick<RecipeLegendItem, 'shape'>>
 
 function colourItems({ colour, name, size }: LayerRecipe, theme: Theme, locale: string | undefined): Item[] {
   if (colour.kind === 'one') return size.attribute === null ? [{ key: 'one', colour: colour.colour, label: name }] : []

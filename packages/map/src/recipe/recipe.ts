@@ -87,11 +87,60 @@ export interface PopupFields {
   fields: (string | PopupField)[]
 }
 
+interface FarLook {
+  /** Shown below this zoom, from where on the features themselves are; null: at all zooms. */
+  below: number | null
+}
+
+/** The density of points. */
+export interface HeatRecipe extends FarLook {
+  kind: 'heat'
+  /** The attribute that weighs points; null: each counts one. */
+  weight: string | null
+  /** The largest weight. */
+  most: number
+  /** How far a point reaches at zoom 10, in pixels. */
+  radius: number
+  ramp: RampName
+  isReversed: boolean
+}
+
+/** Rows counted by cells on the server. */
+export interface CellsRecipe extends FarLook {
+  kind: 'hexagons' | 'grid'
+  /** `count`, or `sum`, `avg`, `min` or `max` of an attribute, such as `avg(population)`. */
+  value: string
+  classes: number
+  /** Of the zoom that was seen when they were chosen. Maps of this package find out those of each zoom. */
+  breaks: number[]
+  ramp: RampName
+  isReversed: boolean
+}
+
+/** Near points put together on the server, with their number. */
+export interface ClustersRecipe extends FarLook {
+  kind: 'clusters'
+  colour: string
+}
+
+/** What is drawn far out in place of the features. */
+export type FarRecipe = HeatRecipe | CellsRecipe | ClustersRecipe
+
+export const isCells = (far: FarRecipe | null | undefined): far is CellsRecipe =>
+  far?.kind === 'hexagons' || far?.kind === 'grid'
+
 /** What readers of a map may do besides moving it. */
 export const mapTools = ['search', 'fullscreen', 'locate', 'measure', 'time'] as const
 export type MapTool = (typeof mapTools)[number]
 /** Of maps that were made before tools could be chosen. */
 export const usualTools: readonly MapTool[] = ['search', 'fullscreen']
+
+/** Of recipes that were made before popups could be chosen. */
+const unchosenFields = 6
+export const unchosenPopup = (names: readonly string[]): PopupFields => ({
+  title: null,
+  fields: names.slice(0, unchosenFields),
+})
 
 /** A period of a time slider, from the statistics of the attribute: whoever reads a map may not ask for them. */
 export interface TimeStep {
@@ -132,6 +181,7 @@ export interface LayerRecipe {
   /** The attribute that is told beside the pointer. */
   hover?: string | null
   time?: TimeRange | null
+  far?: FarRecipe | null
   /** Custom legend texts by item key; `title` is the heading. */
   texts: Record<string, string>
 }
@@ -149,6 +199,8 @@ export interface Recipes {
 
 export const maxZoom = 24
 export const noRecipes: Recipes = { version: 1, baseId: null, isBaseHidden: false, layers: [] }
+
+export const isTimeType = (type: AttributeType): type is TimeRange['type'] => type === 'date' || type === 'datetime'
 
 /** Whether colours depend on an attribute. */
 export const isByValue = (colouring: Colouring): colouring is Categories | Graduated => colouring.kind !== 'one'

@@ -2,7 +2,7 @@
 import type { AttributeStatistics } from '@graticule/client'
 import type { LayerSpecification } from 'maplibre-gl'
 import { ifSelected, type SourceLayer, selectedColour } from '../default-layers.ts'
-import type { Cells, ColorBy, FarLook, Heat, Look, LookOptions, Looks, SizeBy } from '../look.ts'
+import type { Cells, ColorBy, FarLook, Look, LookOptions, Looks, SizeBy } from '../look.ts'
 import type { Theme } from '../theme.ts'
 import { isMethodPossible, maxClasses, minClasses, tidyBreaks } from './breaks.ts'
 import { type CellOptions, cellsLook } from './cells-look.ts'
@@ -16,8 +16,8 @@ import {
   defaultRecipe,
   distributionOf,
 } from './defaults.ts'
-import { legendItems, type RecipeLegend } from './legend-items.ts'
-import { rampColours } from './ramp-colours.ts'
+import { heatLook } from './heat-look.ts'
+import { legendItems } from './legend-items.ts'
 import type { Categories, Colouring, Graduated, LayerGeometryKind, LayerRecipe } from './recipe.ts'
 
 /** What is known of the features of a source. */
@@ -142,45 +142,4 @@ function sourceLayerOf(layer: LayerSpecification, theme: Theme): SourceLayer {
     ]),
   )
   return { ...rest, paint } as unknown as SourceLayer
-}
-
-/** A thinned row stands for as many as `svc_count` says. */
-const countOf = ['to-number', ['get', 'svc_count'], 1]
-
-async function heatLook(id: string, title: string, options: Heat, data: LookData): Promise<FarLook> {
-  const { weight, radius = 24, palette = 'YlOrRd', below } = options
-  const most = weight === undefined ? 1 : distributionOf(await data.statistics(weight)).max
-  if (!(most > 0)) throw new Error(`heat: "${weight}" has no values above zero.`)
-  const own = weight === undefined ? 1 : ['/', ['max', 0, ['to-number', ['get', weight], 0]], most]
-  const coloursOf = (theme: Theme) => rampColours(6, { ramp: palette, isReversed: false, theme })
-  const layer = (theme: Theme) => ({
-    id: `${id}-heat`,
-    type: 'heatmap',
-    paint: {
-      'heatmap-weight': ['*', countOf, own],
-      'heatmap-intensity': ['interpolate', ['linear'], ['zoom'], 0, 0.4, 10, 1.5],
-      'heatmap-radius': ['interpolate', ['exponential', 1.4], ['zoom'], 0, radius / 8, 10, radius],
-      'heatmap-color': [
-        ...['interpolate', ['linear'], ['heatmap-density'], 0, 'rgba(0,0,0,0)'],
-        ...coloursOf(theme).flatMap((colour, index) => [0.1 + index * 0.18, colour]),
-      ],
-      'heatmap-opacity': 0.85,
-    },
-  })
-  return {
-    below,
-    layers: (theme: Theme) => [layer(theme) as unknown as SourceLayer],
-    legend(theme: Theme): RecipeLegend {
-      const all = coloursOf(theme)
-      const ends = [all[0], all[Math.floor(all.length / 2)], all.at(-1)] as string[]
-      const labels = ['Low', 'Medium', 'High']
-      const items = ends.map((colour, index) => ({
-        key: `heat ${index}`,
-        colour,
-        label: labels[index] ?? '',
-        shape: 'area' as const,
-      }))
-      return { id, title, items }
-    },
-  }
 }

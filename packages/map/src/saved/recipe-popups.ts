@@ -4,12 +4,10 @@ import { type MapGeoJSONFeature, type Map as MapLibreMap, type MapMouseEvent, Po
 import { isMeasuring } from '../controls/measuring.ts'
 import { contentOf } from '../popups/fields.ts'
 import { recipeMark } from '../recipe/compile.ts'
-import type { LayerRecipe, PopupFields } from '../recipe/recipe.ts'
+import { type LayerRecipe, unchosenPopup } from '../recipe/recipe.ts'
 
 /** Click tolerance in pixels, for small points. */
 const tolerance = 4
-/** Of recipes that were made before popups could be chosen. */
-const unchosenFields = 6
 
 type Found = { readonly feature: MapGeoJSONFeature; readonly recipe: LayerRecipe }
 
@@ -68,7 +66,7 @@ const isEmpty = (value: unknown): boolean => value === null || value === undefin
 /** What has no value is left out; a feature without a title has the name of its layer. */
 function popupNode({ feature, recipe }: Found, locale: string | undefined): Node {
   const { properties } = feature
-  const { title, fields } = recipe.popup ?? everything(feature)
+  const { title, fields } = recipe.popup ?? unchosenPopup(Object.keys(properties))
   const present = fields.filter((field) => !isEmpty(properties[typeof field === 'string' ? field : field.name]))
   const heading = title === null || isEmpty(properties[title]) ? recipe.name : undefined
   const content = {
@@ -84,11 +82,6 @@ function popupNode({ feature, recipe }: Found, locale: string | undefined): Node
   }
   return node
 }
-
-const everything = ({ properties }: MapGeoJSONFeature): PopupFields => ({
-  title: null,
-  fields: Object.keys(properties).slice(0, unchosenFields),
-})
 
 function hoverText(found: Found | undefined): string | undefined {
   const value = found?.recipe.hover ? found.feature.properties[found.recipe.hover] : undefined

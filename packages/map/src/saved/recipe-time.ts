@@ -3,8 +3,8 @@
 import type { VectorTileSource } from 'maplibre-gl'
 import type { Period, TimeSubject } from '../controls/time-control.ts'
 import type { GraticuleMap } from '../graticule-map.ts'
-import { sourceIdOf } from '../recipe/compile.ts'
 import type { LayerRecipe, TimeRange } from '../recipe/recipe.ts'
+import { sourceIdOf } from '../recipe/source-ids.ts'
 import { rowParams, withParams } from '../source/source-filter.ts'
 
 export type TimedRecipe = LayerRecipe & { time: TimeRange }

@@ -10,6 +10,8 @@ import { legendsOf, type RecipeLegend } from '../recipe/legend-items.ts'
 import { type LayerRecipe, type MapTool, type Recipes, usualTools } from '../recipe/recipe.ts'
 import { recipesOf } from '../recipe/stored-recipes.ts'
 import type { Theme } from '../theme.ts'
+import { followReaderTheme } from './reader-theme.ts'
+import { followCells, seenOf } from './recipe-cells.ts'
 import { showRecipePopups } from './recipe-popups.ts'
 import { isTimed, type TimedRecipe, timeOfRecipes } from './recipe-time.ts'
 
@@ -22,45 +24,64 @@ export interface ShownRecipes {
 export function showRecipes(map: GraticuleMap, parts: readonly RecipePart[]): ShownRecipes {
   const { gl } = map
   let layers: readonly LayerRecipe[] = []
-  let controls: readonly Promise<IControl | undefined>[] = []
+  let theme: Theme = 'light'
+  let endControls: (() => void) | undefined
   const begin = (): void =>
-    map.whenStyled((style) => {
+    map.whenStyled((style, its) => {
+      theme = its
       const recipes = recipesOf(style)
       layers = recipes.layers
-      removeAll(map, controls)
-      controls = controlsOf(map, recipes, parts)
+      endControls?.()
+      endControls = addControls(map, recipes, parts)
       map.tellLegend()
     })
   gl.on('style.load', begin)
   begin()
+  const endTheme = followReaderTheme(map)
+  const shown = () => ({ layers, theme })
+  const endCells = followCells(gl, shown, () => map.tellLegend())
   const endPopups = parts.includes('popups') ? showRecipePopups(gl, () => layers) : undefined
   return {
-    legends: (theme, locale) => legendsOf(layers, theme, locale),
+    legends: (its, locale) => legendsOf(layers, its, locale, seenOf(gl)),
     end() {
       gl.off('style.load', begin)
+      endTheme()
       endPopups?.()
-      removeAll(map, controls)
+      endCells()
+      endControls?.()
     },
   }
 }
 
-function removeAll({ gl }: GraticuleMap, controls: readonly Promise<IControl | undefined>[]): void {
-  for (const added of controls)
-    void added.then((control) => control && gl.hasControl(control) && gl.removeControl(control))
+/** One after the other, so that they stand in their order. Returns a function that removes them. */
+function addControls(map: GraticuleMap, recipes: Recipes, parts: readonly RecipePart[]): () => void {
+  const added: IControl[] = []
+  let isEnded = false
+  const addAll = async (): Promise<void> => {
+    for (const add of addersOf(recipes, parts)) {
+      if (isEnded) return
+      const control = await add(map, recipes.layers)
+      if (control && isEnded) map.gl.removeControl(control)
+      else if (control) added.push(control)
+    }
+  }
+  void addAll()
+  return () => {
+    isEnded = true
+    for (const control of added) if (map.gl.hasControl(control)) map.gl.removeControl(control)
+  }
 }
 
-function controlsOf(
-  map: GraticuleMap,
-  { layers, tools }: Recipes,
-  parts: readonly RecipePart[],
-): Promise<IControl | undefined>[] {
+type Add = (map: GraticuleMap, layers: readonly LayerRecipe[]) => Promise<IControl | undefined>
+
+function addersOf({ layers, tools }: Recipes, parts: readonly RecipePart[]): Add[] {
   const wanted: readonly MapTool[] = parts.includes('tools') ? (tools ?? usualTools) : []
-  const legend = parts.includes('legend') && layers.length > 0 ? [map.legend()] : []
-  return [...legend, ...wanted.map((tool) => adders[tool](map, layers))]
+  const legend: Add[] = parts.includes('legend') && layers.length > 0 ? [(map) => map.legend()] : []
+  return [...wanted.map((tool) => adders[tool]), ...legend]
 }
 
-const adders: Record<MapTool, (map: GraticuleMap, layers: readonly LayerRecipe[]) => Promise<IControl | undefined>> = {
-  search: (map) => map.search({ position: 'top-right' }),
+const adders: Record<MapTool, Add> = {
+  search: (map) => map.search(),
   fullscreen: async ({ gl }) => added(gl, new FullscreenControl()),
   locate: async ({ gl }) => added(gl, new GeolocateControl({ trackUserLocation: true })),
   measure: (map) => map.measure(),

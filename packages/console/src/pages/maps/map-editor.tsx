@@ -1,4 +1,6 @@
 /** The map editor: title, undo, save, and three tabs. */
+
+import { seenOf } from '@graticule/map/recipe'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { lazy, type ReactElement, Suspense, useEffect } from 'react'
@@ -10,7 +12,7 @@ import { useRefusal } from '../../session/session.tsx'
 import { EditorProvider, useEditor } from './editor-context.tsx'
 import { useEditorShortcuts } from './editor-shortcuts.ts'
 import { type EditorActions, type EditorState, isUnsaved, type MapDocument } from './editor-store.ts'
-import { withDescription } from './recipe/map-style.ts'
+import { withDescription, withSeenBreaks } from './recipe/map-style.ts'
 import { ShareTab } from './share/share-tab.tsx'
 import { viewOf } from './start-view.ts'
 import { isBaseStyle } from './styles-query.ts'
@@ -114,10 +116,11 @@ function Actions({ state, actions, saving }: Omit<MapEditorProps, 'id'> & { savi
   )
 }
 
-/** Adds the name and the description, which shared pages show, and the current camera if the style has none. */
+/** Adds what shared pages show (name, description, classes of cells as they are seen), and the current camera if the style has none. */
 function prepared(document: MapDocument, gl: MapLibreMap | undefined): MapDocument {
   const name = document.name.trim() || 'Map without a name'
-  const style = withDescription(document.style, document.description.trim())
+  const described = withDescription(document.style, document.description.trim())
+  const style = gl ? withSeenBreaks(described, seenOf(gl)) : described
   const view = style.center === undefined && gl ? viewOf(gl) : null
   if (!view && style === document.style && style.name === name && document.name === name) return document
   return { ...document, name, style: { ...style, name, ...view } }

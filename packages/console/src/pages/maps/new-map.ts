@@ -17,6 +17,8 @@ export interface NewMapOptions {
 }
 
 export const noBaseId = 'none'
+/** Light or dark, as the reader prefers. */
+export const readerBaseId = 'reader'
 
 /** Only a background. */
 const emptyStyle: StyleSpecification = {
@@ -37,7 +39,7 @@ export const newMapQuery = (client: Client, { dataset, base }: NewMapOptions) =>
         dataset ? client.datasets.get(dataset, { signal }) : null,
         readBase(client, base, signal),
       ])
-      const empty = withBase(emptyStyle, baseStyle.style, baseStyle.id)
+      const empty = withBase(emptyStyle, baseStyle.style, baseStyle.id, baseStyle.dark)
       if (!record) return { name: 'New map', description: '', style: empty }
       if (!geometryOf(record)) throw new Error(`“${record.name}” has no geometry, so it cannot be shown on a map.`)
       const tilesId = await findTilesId(client, record.id)
@@ -47,18 +49,36 @@ export const newMapQuery = (client: Client, { dataset, base }: NewMapOptions) =>
     },
   })
 
-/** The style with the id; by default the application's light base style, otherwise the server's. */
-export async function readBase(
-  client: Client,
-  id: string | undefined,
-  signal?: AbortSignal,
-): Promise<{ id: string | null; style: StyleSpecification }> {
-  if (id === noBaseId) return { id, style: emptyStyle }
-  if (id) return { id, style: (await client.styles.get(id, { signal })).style as unknown as StyleSpecification }
-  const styles = await client.styles.list({ fields: ['id', 'metadata'], signal })
-  const light = styles.find(({ metadata }) => metadata.base === 'light')
-  return light ? readBase(client, light.id, signal) : { id: null, style: await readDefaultBase() }
+export interface BaseMapStyles {
+  id: string | null
+  style: StyleSpecification
+  /** For readers who prefer dark pages. */
+  dark?: StyleSpecification
 }
+
+/** The style with the id; by default the application's light base style, otherwise the server's. */
+export async function readBase(client: Client, id: string | undefined, signal?: AbortSignal): Promise<BaseMapStyles> {
+  if (id === noBaseId) return { id, style: emptyStyle }
+  if (id === readerBaseId) {
+    const [light, dark] = await Promise.all(
+      (['light', 'dark'] as const).map((theme) => themedBase(client, theme, signal)),
+    )
+    if (light && dark) return { id, style: light.style, dark: dark.style }
+  }
+  if (id && id !== readerBaseId) return { id, style: await readStyle(client, id, signal) }
+  return themedBase(client, 'light', signal)
+}
+
+/** The application's own, or the server's. */
+async function themedBase(client: Client, theme: 'light' | 'dark', signal?: AbortSignal): Promise<BaseMapStyles> {
+  const styles = await client.styles.list({ fields: ['id', 'metadata'], signal })
+  const own = styles.find(({ metadata }) => metadata.base === theme)
+  if (!own) return { id: null, style: await readDefaultBase(theme) }
+  return { id: own.id, style: await readStyle(client, own.id, signal) }
+}
+
+const readStyle = async (client: Client, id: string, signal?: AbortSignal): Promise<StyleSpecification> =>
+  (await client.styles.get(id, { signal })).style as unknown as StyleSpecification
 
 function withLayer(style: StyleSpecification, layer: LayerRecipe): StyleSpecification {
   const recipes = recipesOf(style)

@@ -47,8 +47,8 @@ export const styleQuery = (client: Client, id: string) =>
   })
 
 /** The server's base map, for applications without base styles. */
-export async function readDefaultBase(): Promise<StyleSpecification> {
-  const response = await fetch(consoleUrl('base/light.json'))
+export async function readDefaultBase(theme: 'light' | 'dark'): Promise<StyleSpecification> {
+  const response = await fetch(consoleUrl(`base/${theme}.json`))
   if (!response.ok) throw new Error(`The base map's style could not be loaded (${response.status}).`)
   return response.json()
 }

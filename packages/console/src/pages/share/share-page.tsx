@@ -3,7 +3,7 @@ import 'maplibre-gl/dist/maplibre-gl.css'
 import '../../map/maplibre.css'
 import { ApiError, type Client, createClient } from '@graticule/client'
 import { GraticuleMap } from '@graticule/map/react'
-import { legendsOf, recipesOf } from '@graticule/map/recipe'
+import { legendsOf, recipesOf, themedStyle, usualTools } from '@graticule/map/recipe'
 import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useLocation } from '@tanstack/react-router'
 import { AttributionControl, NavigationControl, type StyleSpecification, setWorkerUrl } from 'maplibre-gl'
@@ -15,6 +15,8 @@ import { Empty, Skeleton } from '../../components/note.tsx'
 import { Legend } from '../../map/legend.tsx'
 import { toServer } from '../../map/map-requests.ts'
 import { hasWebGl, NoWebGl } from '../../map/no-web-gl.tsx'
+import { useSeenMap } from '../../map/use-seen-map.ts'
+import { useTheme } from '../../theme.ts'
 import { descriptionOf, themeOfStyle } from '../maps/recipe/map-style.ts'
 import { keyInFragment } from '../maps/share/share-link.ts'
 import classes from './share-page.module.css'
@@ -45,8 +47,9 @@ interface SharedMapProps {
 function SharedMap({ styleId, apiKey }: SharedMapProps): ReactElement {
   const client = useMemo(() => createSharedClient(apiKey), [apiKey])
   const [isRevoked, setRevoked] = useState(false)
+  const theme = useTheme()
   const {
-    data: style,
+    data: saved,
     error,
     refetch,
   } = useQuery({
@@ -54,6 +57,7 @@ function SharedMap({ styleId, apiKey }: SharedMapProps): ReactElement {
     queryFn: ({ signal }) => client.maps.style<StyleSpecification>(styleId, { signal }),
     staleTime: 60_000,
   })
+  const style = useMemo(() => saved && themedStyle(saved, theme), [saved, theme])
   const title = style?.name ?? 'Shared map'
   useEffect(() => {
     document.title = title
@@ -63,25 +67,24 @@ function SharedMap({ styleId, apiKey }: SharedMapProps): ReactElement {
   if (!hasWebGl) return <NoWebGl />
   if (!style) return <Skeleton height="100%" />
   return (
-    <>
-      <GraticuleMap
-        client={client}
-        transformRequest={toServer(client)}
-        style={style}
-        recipes={sharedParts}
-        attributionControl={false}
-        locale={{ 'Map.Title': title }}
-        onReady={({ gl }) => {
-          gl.addControl(new NavigationControl({ showCompass: false }))
-          gl.addControl(new AttributionControl({ compact: true }))
-        }}
-        onError={(event) => {
-          // A refused tile means that the link was revoked while the page was open.
-          if (/\b401\b/.test(event.detail.error.message)) setRevoked(true)
-        }}
-      />
-      <SharedLegend title={title} style={style} />
-    </>
+    <GraticuleMap
+      client={client}
+      transformRequest={toServer(client)}
+      style={style}
+      recipes={sharedParts}
+      attributionControl={false}
+      locale={{ 'Map.Title': title }}
+      onReady={({ gl }) => {
+        gl.addControl(new NavigationControl({ showCompass: false }))
+        gl.addControl(new AttributionControl({ compact: true }))
+      }}
+      onError={(event) => {
+        // A refused tile means that the link was revoked while the page was open.
+        if (/\b401\b/.test(event.detail.error.message)) setRevoked(true)
+      }}
+    >
+      <SharedCard title={title} style={style} />
+    </GraticuleMap>
   )
 }
 
@@ -100,16 +103,19 @@ function createSharedClient(apiKey: string): Client {
   }
 }
 
-interface SharedLegendProps {
+interface SharedCardProps {
   title: string
   style: StyleSpecification
 }
 
-function SharedLegend({ title, style }: SharedLegendProps): ReactElement {
+function SharedCard({ title, style }: SharedCardProps): ReactElement {
   const description = descriptionOf(style)
-  const legends = legendsOf(recipesOf(style).layers, themeOfStyle(style))
+  const { layers, tools = usualTools } = recipesOf(style)
+  const hasSearch = tools.includes('search')
+  const theme = themeOfStyle(style)
+  const legends = legendsOf(layers, theme, undefined, useSeenMap(layers, theme))
   return (
-    <div className={classes.card}>
+    <div className={hasSearch ? `${classes.card} ${classes.belowSearch}` : classes.card}>
       <h1>{title}</h1>
       {description && <p>{description}</p>}
       {legends.length > 0 && (

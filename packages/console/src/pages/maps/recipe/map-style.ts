@@ -6,6 +6,9 @@
 import {
   compileLabels,
   compileShapes,
+  type DarkVariant,
+  darkKey,
+  isCells,
   isDark,
   type LayerRecipe,
   type Recipes,
@@ -13,8 +16,9 @@ import {
   recipesKey,
   recipesOf,
   rethemed,
-  sourceIdOf,
+  type SeenMap,
   sourcePrefix,
+  sourcesOf,
   type Theme,
 } from '@graticule/map/recipe'
 import type { LayerSpecification, SourceSpecification, StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
@@ -71,34 +75,69 @@ export function withRecipes(style: StyleSpecification, recipes: Recipes): StyleS
   const wasHidden = recipesOf(style).isBaseHidden
   const base = style.layers.filter((layer) => !isOfRecipe(layer)).map((layer) => shown(layer, wasHidden, recipes))
   const theme = themeOfStyle(style)
-  // Recipes are listed top first, style layers bottom first.
-  const drawn = recipes.layers.toReversed()
-  const shapes = drawn.flatMap((recipe) => compileShapes(recipe, theme))
-  const labels = drawn.flatMap((recipe) => compileLabels(recipe, theme))
+  const layers = drawnOn(base, recipes.layers, theme)
   const next: StyleSpecification = {
     ...style,
     sources: { ...baseSources(style), ...recipeSources(recipes.layers) },
-    // Labels of the base map are drawn above the data.
-    layers: [...beforeNames(base), ...shapes, ...fromNames(base), ...labels],
-    ...(!style.glyphs && labels.length > 0 && { glyphs: '/fonts/{fontstack}/{range}.pbf' }),
+    layers,
+    ...(!style.glyphs && layers.some(({ type }) => type === 'symbol') && { glyphs: '/fonts/{fontstack}/{range}.pbf' }),
   }
-  const digest = compiledDigest(next)
-  return { ...next, metadata: { ...metadataOf(style), [recipesKey]: recipes, [digestKey]: digest } }
+  const metadata = { ...metadataOf(style), [recipesKey]: recipes, [digestKey]: compiledDigest(next) }
+  return { ...next, metadata: { ...metadata, ...darkVariant(style, recipes) } }
 }
 
-/** Replaces the base map. `baseId` is stored, to show which one is selected. */
+/** Labels of the base map are drawn above the data. Recipes are listed top first, the layers of a style bottom first. */
+function drawnOn(
+  base: readonly LayerSpecification[],
+  recipes: readonly LayerRecipe[],
+  theme: Theme,
+): LayerSpecification[] {
+  const drawn = recipes.toReversed()
+  const shapes = drawn.flatMap((recipe) => compileShapes(recipe, theme))
+  const labels = drawn.flatMap((recipe) => compileLabels(recipe, theme))
+  return [...beforeNames(base), ...shapes, ...fromNames(base), ...labels]
+}
+
+/** The same map on a dark base map, where a style has one: for readers who prefer that. */
+function darkVariant(style: StyleSpecification, recipes: Recipes): { [darkKey]?: DarkVariant } {
+  const dark = metadataOf(style)[darkKey] as DarkVariant | undefined
+  if (!dark) return {}
+  const wasHidden = recipesOf(style).isBaseHidden
+  const base = dark.layers.filter((layer) => !isOfRecipe(layer)).map((layer) => shown(layer, wasHidden, recipes))
+  const layers = recipes.layers.map((recipe) => rethemed(recipe, 'light', 'dark'))
+  return { [darkKey]: { ...dark, layers: drawnOn(base, layers, 'dark') } }
+}
+
+/** Stores the classes of cells that are seen: maps that find out no others have these. */
+export function withSeenBreaks(style: StyleSpecification, seen: SeenMap): StyleSpecification {
+  const recipes = recipesOf(style)
+  const layers = recipes.layers.map((recipe): LayerRecipe => {
+    const { far } = recipe
+    const breaks = seen.breaksOf(recipe)
+    if (!isCells(far) || !breaks || String(breaks) === String(far.breaks)) return recipe
+    return { ...recipe, far: { ...far, breaks: [...breaks] } }
+  })
+  const isSame = layers.every((layer, index) => layer === recipes.layers[index])
+  return isSame || isEditedByHand(style) ? style : withRecipes(style, { ...recipes, layers })
+}
+
+/** Replaces the base map. `baseId` is stored, to show which one is selected; `dark` is for readers who prefer that. */
 export function withBase(
   style: StyleSpecification,
   base: StyleSpecification,
   baseId: string | null,
+  dark?: StyleSpecification,
 ): StyleSpecification {
   const { [recipesKey]: _, [digestKey]: __, ...own } = metadataOf(base)
+  const variant = dark && { [darkKey]: { layers: dark.layers, ...(dark.sprite && { sprite: dark.sprite }) } }
   const bare: StyleSpecification = {
     ...base,
     ...(style.name !== undefined && { name: style.name }),
+    ...(style.center && { center: style.center }),
+    ...(style.zoom !== undefined && { zoom: style.zoom }),
     layers: base.layers.filter((layer) => !isOfRecipe(layer)),
     sources: baseSources(base),
-    metadata: own,
+    metadata: { ...own, ...variant },
   }
   const recipes = recipesOf(style)
   const layers = recipes.layers.map((recipe) => rethemed(recipe, themeOfStyle(style), themeOfStyle(bare)))
@@ -123,9 +162,7 @@ const baseSources = ({ sources }: StyleSpecification): Record<string, SourceSpec
 
 /** Relative URLs, which the server makes absolute for each request. */
 const recipeSources = (layers: readonly LayerRecipe[]): Record<string, SourceSpecification> =>
-  Object.fromEntries(
-    layers.map((recipe) => [sourceIdOf(recipe), { type: 'vector', url: `/tiles/${recipe.tilesId}/index.json` }]),
-  )
+  Object.assign({}, ...layers.map(sourcesOf))
 
 /** The ids of the server's tile sets that a style uses, without the public base map. */
 export function tilesOf({ sources }: StyleSpecification): string[] {

@@ -61,7 +61,7 @@ export function NewShare({ styleId, name, style }: NewShareProps): ReactElement 
         its data, and do nothing else. You can revoke it at any time.
       </p>
       <div className={classes.options}>
-        <Select label="The link works" value={days} options={lives} onChange={setDays} />
+        <Select label="It works" value={days} options={lives} onChange={setDays} />
         <TextArea
           label="Only these websites may use the key (optional)"
           placeholder="https://maps.example.org"

@@ -37,8 +37,8 @@ export function ShareTab({ id, state, onSave }: ShareTabProps): ReactElement {
           Shared pages show the map as it was saved last. <Button onClick={onSave}>Save the changes</Button>
         </Note>
       )}
-      <ReaderTools />
       <NewShare styleId={id} name={state.saved.name} style={state.saved.style} />
+      <ReaderTools />
       <Shares styleId={id} name={state.saved.name} />
     </div>
   )

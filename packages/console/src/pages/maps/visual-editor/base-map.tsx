@@ -7,7 +7,7 @@ import { Select } from '../../../components/field.tsx'
 import { useToast } from '../../../components/toast.tsx'
 import { useClient } from '../../../session/session.tsx'
 import { useEditor } from '../editor-context.tsx'
-import { noBaseId, readBase } from '../new-map.ts'
+import { noBaseId, readBase, readerBaseId } from '../new-map.ts'
 import { withBase } from '../recipe/map-style.ts'
 import { viewOf } from '../start-view.ts'
 import { isBaseStyle, styleListQuery } from '../styles-query.ts'
@@ -24,11 +24,14 @@ export function BaseMap(): ReactElement {
   const choose = useMutation({
     async mutationFn(id: string) {
       const base = await readBase(client, id)
-      change((now) => ({ ...now, style: withBase(now.style, base.style, base.id) }))
+      change((now) => ({ ...now, style: withBase(now.style, base.style, base.id, base.dark) }))
     },
   })
   const choices = styles.filter(isBaseStyle).map(({ id, name }) => ({ value: id, label: name }))
-  const isKnown = recipes.baseId === noBaseId || choices.some(({ value }) => value === recipes.baseId)
+  const isKnown =
+    recipes.baseId === noBaseId ||
+    recipes.baseId === readerBaseId ||
+    choices.some(({ value }) => value === recipes.baseId)
   return (
     <div className={classes.base}>
       <div className={classes.baseRow}>
@@ -37,6 +40,7 @@ export function BaseMap(): ReactElement {
           value={isKnown ? (recipes.baseId ?? baseOfStyle) : baseOfStyle}
           options={[
             ...(isKnown ? [] : [{ value: baseOfStyle, label: 'Of this style' }]),
+            { value: readerBaseId, label: 'Light or dark, as readers prefer' },
             ...choices,
             { value: noBaseId, label: 'None' },
           ]}

@@ -10,11 +10,14 @@ import { useClient } from '../../../session/session.tsx'
 import { useEditor } from '../editor-context.tsx'
 import { datasetQuery } from '../styles-query.ts'
 import { ColourPanel } from './colours/colour-panel.tsx'
+import { FarSection, farFact } from './far-section.tsx'
 import { FilterSection } from './filter-section.tsx'
 import { withText } from './map-legend.tsx'
 import classes from './panel.module.css'
+import { PopupSection, popupFact } from './popup-section.tsx'
 import type { SectionProps } from './section.ts'
 import { SizeSection } from './size-section.tsx'
+import { hasTimes, TimeSection } from './time-section.tsx'
 
 interface LayerPanelProps {
   recipe: LayerRecipe
@@ -36,6 +39,9 @@ export function LayerPanel({ recipe }: LayerPanelProps): ReactElement {
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       <ColourPanel recipe={recipe} attributes={attributes} />
       <div>
+        <TitledSection title="Far out" fact={farFact(recipe)}>
+          <FarSection {...sections} />
+        </TitledSection>
         <TitledSection title={sizeTitle(recipe)} fact={sizeFact(recipe)}>
           <SizeSection {...sections} />
         </TitledSection>
@@ -45,6 +51,14 @@ export function LayerPanel({ recipe }: LayerPanelProps): ReactElement {
         <TitledSection title="Labels" fact={recipe.label?.attribute ?? 'none'}>
           <LabelSection {...sections} />
         </TitledSection>
+        <TitledSection title="Popup and hover" fact={popupFact(recipe)}>
+          <PopupSection {...sections} />
+        </TitledSection>
+        {hasTimes(attributes) && (
+          <TitledSection title="Time" fact={recipe.time?.attribute ?? 'all times'}>
+            <TimeSection {...sections} />
+          </TitledSection>
+        )}
         <TitledSection title="Zoom range" fact={`${recipe.zoom[0]} – ${recipe.zoom[1]}`}>
           <ZoomSection {...sections} />
         </TitledSection>

@@ -1,14 +1,16 @@
 /** The legend of the visible layers, with texts that can be edited in place. */
 
 import { legendsOf } from '@graticule/map/recipe'
-import { type ReactElement, useMemo } from 'react'
+import type { ReactElement } from 'react'
 import { Legend } from '../../../map/legend.tsx'
+import { useSeenMap } from '../../../map/use-seen-map.ts'
 import { useEditor } from '../editor-context.tsx'
 import classes from './visual-editor.module.css'
 
 export function MapLegend(): ReactElement | null {
   const { recipes, theme, changeLayer } = useEditor()
-  const legends = useMemo(() => legendsOf(recipes.layers, theme), [recipes, theme])
+  const seen = useSeenMap(recipes.layers, theme)
+  const legends = legendsOf(recipes.layers, theme, undefined, seen)
   if (legends.length === 0) return null
   return (
     <details open={!isNarrow()} className={classes.legend}>
