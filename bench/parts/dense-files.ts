@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { testFolder } from '../../packages/driver-duckdb/testing/folder.ts'
-import { type Bench, type Layer, ownSchema, post, publishTable } from '../bench.ts'
+import { type Bench, type Layer, tenantSchema, post, publishTable } from '../bench.ts'
 import { type Case, ourName, type Part } from '../part.ts'
 import type { Server } from '../processes.ts'
 import type { Sample } from '../statistics.ts'
@@ -59,7 +59,7 @@ const pointsSql = (count: number): string => `
   FROM range(1, ${count + 1}) t(i)`
 
 async function publishPoints({ directory, key, scale }: Bench, ours: Server): Promise<Layer> {
-  const schema = await ownSchema(ours, key)
+  const schema = await tenantSchema(ours, key)
   const application = schema.replace('app_', '').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   const folder = join(directory, 'data/files', application, 'bench')
   await mkdir(folder, { recursive: true })

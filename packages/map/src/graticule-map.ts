@@ -8,7 +8,6 @@ import {
   type StyleSpecification,
   setWorkerUrl,
 } from 'maplibre-gl'
-import { addLegend, addMeasure, addSearch, addTime } from './controls/add-controls.ts'
 import type { Legend, LegendOptions } from './controls/legend.ts'
 import type { MeasureControl, MeasureOptions } from './controls/measure-control.ts'
 import type { PlaceSearch, PlaceSearchOptions } from './controls/place-search.ts'
@@ -19,12 +18,12 @@ import { beginLater } from './live/later.ts'
 import { isId, isName, type MapClient, transformFor } from './map-client.ts'
 import { errorOf, namedSource } from './map-errors.ts'
 import type { GraticuleMapEvents } from './map-events.ts'
-import { checkMapOptions, type GraticuleMapOptions, type RecipePart, recipeParts } from './map-options.ts'
+import { checkMapOptions, type GraticuleMapOptions } from './map-options.ts'
 import { handlePointer } from './pointer.ts'
 import { type PopupFunction, Popups } from './popups/popups.ts'
 import { Tooltip } from './popups/tooltips.ts'
 import type { RecipeLegend } from './recipe/legend-items.ts'
-import type { ShownRecipes } from './saved/show-recipes.ts'
+import type { RecipeLegends, ShownParts } from './saved/show-recipes.ts'
 import type { DataSource } from './source/data-source.ts'
 import { createState, type State } from './state.ts'
 import { type Theme, themeOf } from './theme.ts'
@@ -32,6 +31,8 @@ import { TypedEventTarget } from './typed-events.ts'
 
 /** The parts of MapLibre's error event that identify what failed. */
 type Failure = { error: unknown; sourceId?: string; layer?: { id: string } }
+
+const loadControls = () => import('./controls/add-controls.ts')
 
 export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
   /** The MapLibre map. */
@@ -42,6 +43,8 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
   readonly popups: Popups
   /** @internal */
   readonly tooltip: Tooltip
+  /** @internal Clicks are for the measure, and open no popups. */
+  isMeasuring = false
   readonly #theme: Theme | undefined
   readonly #sources = new Map<string, DataSource>()
   #styleError: Error | undefined
@@ -49,8 +52,8 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
   #styleName: string | undefined
   #follower: StyleFollower | undefined
   #stopFollowing: (() => void) | undefined
-  #recipes: ShownRecipes | undefined
-  #endRecipes: (() => void) | undefined
+  /** @internal Of the recipes that are shown. */
+  recipeLegends: RecipeLegends = () => []
 
   constructor(options: GraticuleMapOptions) {
     super()
@@ -69,11 +72,11 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
     } as MapOptions)
     this.popups = new Popups(this.gl)
     this.tooltip = new Tooltip(this.gl)
-    handlePointer(this.gl, () => [...this.#sources.values()])
+    handlePointer(this.gl, () => (this.isMeasuring ? [] : [...this.#sources.values()]))
     this.#listen()
     if (isNamed) void this.#setNamedStyle(style)
     this.setLive(live)
-    if (recipes) this.#endRecipes = this.#showRecipes(recipes === true ? recipeParts : recipes)
+    if (recipes) this.#showRecipes(recipes)
     const { bounds, fitBoundsOptions } = rest
     if (bounds) approachLater(this.gl, bounds, () => this.fit(bounds, { ...fitBoundsOptions, animate: false }))
   }
@@ -121,23 +124,23 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
   }
 
   /** Adds a legend of the data sources that are coloured or sized by values. Removed by `map.gl.removeControl`. */
-  legend(options: LegendOptions = {}): Promise<Legend> {
-    return addLegend(this, options)
+  async legend(options?: LegendOptions): Promise<Legend> {
+    return (await loadControls()).addLegend(this, options)
   }
 
   /** Adds a search box for places. Removed by `map.gl.removeControl`. */
-  search(options: PlaceSearchOptions = {}): Promise<PlaceSearch> {
-    return addSearch(this, options)
+  async search(options?: PlaceSearchOptions): Promise<PlaceSearch> {
+    return (await loadControls()).addSearch(this, options)
   }
 
   /** Adds a slider over the time of a data source. Removed by `map.gl.removeControl`. */
-  time(options: TimeControlOptions): Promise<TimeControl> {
-    return addTime(this, options)
+  async time(options: TimeControlOptions): Promise<TimeControl> {
+    return (await loadControls()).addTime(this, options)
   }
 
   /** Adds a button that measures distances and areas. Removed by `map.gl.removeControl`. */
-  measure(options: MeasureOptions = {}): Promise<MeasureControl> {
-    return addMeasure(this, options)
+  async measure(options?: MeasureOptions): Promise<MeasureControl> {
+    return (await loadControls()).addMeasure(this, options)
   }
 
   /** Registers a popup under an id, for `selectionPopup`. */
@@ -153,7 +156,6 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
   remove(): void {
     for (const source of [...this.#sources.values()]) source.remove()
     this.setLive(false)
-    this.#endRecipes?.()
     this.popups.close()
     this.tooltip.hide()
     this.gl.remove()
@@ -185,7 +187,7 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
     const found: RecipeLegend[] = []
     this.whenStyled((_, theme) => {
       for (const source of this.#sources.values()) found.unshift(...[source.legend(theme, locale) ?? []].flat())
-      found.push(...(this.#recipes?.legends(theme, locale) ?? []))
+      found.push(...this.recipeLegends(theme, locale))
     })
     return found
   }
@@ -240,12 +242,10 @@ export class GraticuleMap extends TypedEventTarget<GraticuleMapEvents> {
     return beginLater(load, (error) => this.#fail(errorOf(error)))
   }
 
-  #showRecipes(parts: readonly RecipePart[]): () => void {
-    const load = import('./saved/show-recipes.ts').then(({ showRecipes }) => () => {
-      this.#recipes = showRecipes(this, parts)
-      return this.#recipes.end
-    })
-    return beginLater(load, (error) => this.#fail(errorOf(error)))
+  #showRecipes(parts: ShownParts): void {
+    const load = import('./saved/show-recipes.ts').then((module) => () => module.showRecipes(this, parts))
+    const end = beginLater(load, (error) => this.#fail(errorOf(error)))
+    this.gl.once('remove', end)
   }
 
   #fail(error: Error): void {

@@ -27,11 +27,9 @@ export interface GraticuleMapOptions extends Omit<MapOptions, 'style' | 'transfo
 }
 
 /** `popups` are also what the pointer is told. */
-export const recipeParts = ['popups', 'legend', 'tools'] as const
-export type RecipePart = (typeof recipeParts)[number]
+export type RecipePart = 'popups' | 'legend' | 'tools'
 
-export function checkMapOptions({ client, style, state, theme, live, recipes, workerUrl }: GraticuleMapOptions): void {
-  checkRecipes(recipes)
+export function checkMapOptions({ client, style, state, theme, live, workerUrl }: GraticuleMapOptions): void {
   if (typeof client?.url !== 'string' || typeof client.transformRequest !== 'function')
     throw refuse('client', 'a client made by createClient of @graticule/client')
   if (!style || (typeof style !== 'string' && typeof style !== 'object'))
@@ -47,8 +45,3 @@ export function checkMapOptions({ client, style, state, theme, live, recipes, wo
 }
 
 const refuse = (name: string, allowed: string) => new TypeError(`GraticuleMap: ${name} must be ${allowed}.`)
-
-function checkRecipes(recipes: GraticuleMapOptions['recipes']): void {
-  if (Array.isArray(recipes) && !recipes.every((part) => recipeParts.includes(part)))
-    throw refuse('recipes', `true, false or a list of ${recipeParts.join(', ')}`)
-}

@@ -1,6 +1,5 @@
 /** The pointer over a map: hit-tests features and notifies every data source, so that all act on the same feature. */
 import type { LngLat, MapGeoJSONFeature, Map as MapLibreMap, MapMouseEvent, Point } from 'maplibre-gl'
-import { isMeasuring } from './controls/measuring.ts'
 
 export interface PointedSource {
   readonly id: string
@@ -26,14 +25,13 @@ const tolerance = 4
 
 export function handlePointer(gl: MapLibreMap, sources: () => readonly PointedSource[]): void {
   gl.on('click', ({ point, lngLat }: MapMouseEvent) => {
-    if (isMeasuring(gl)) return
     const all = sources()
     const feature = featureAt(gl, point, all)
     for (const source of all) if (source.id !== feature?.source) source.pointer.clickElsewhere(feature === undefined)
     if (feature) all.find(({ id }) => id === feature.source)?.pointer.click(feature, { lngLat, point })
   })
   const move = ({ point, lngLat }: PointerLocation, isOutside: boolean): void => {
-    const all = isMeasuring(gl) ? [] : sources()
+    const all = sources()
     if (!all.some(({ pointer }) => pointer.isClickable || pointer.isHovered)) return
     const feature = isOutside ? undefined : featureAt(gl, point, all)
     const isClickable = all.some(({ id, pointer }) => pointer.isClickable && id === feature?.source)

@@ -11,12 +11,12 @@ function added<Control extends IControl>(map: GraticuleMap, control: Control, po
   return control
 }
 
-export async function addLegend(map: GraticuleMap, options: LegendOptions): Promise<Legend> {
+export async function addLegend(map: GraticuleMap, options: LegendOptions = {}): Promise<Legend> {
   const { Legend: Control } = await import('./legend.ts')
   return added(map, new Control(map, options), options.position ?? 'top-left')
 }
 
-export async function addSearch(map: GraticuleMap, options: PlaceSearchOptions): Promise<PlaceSearch> {
+export async function addSearch(map: GraticuleMap, options: PlaceSearchOptions = {}): Promise<PlaceSearch> {
   const { PlaceSearch: Control } = await import('./place-search.ts')
   return added(map, new Control(map, options), options.position ?? 'top-left')
 }
@@ -29,7 +29,7 @@ export async function addTime(map: GraticuleMap, options: TimeControlOptions): P
   return added(map, new Control(map, options, timeOfSources(map, options)), options.position ?? 'bottom-left')
 }
 
-export async function addMeasure(map: GraticuleMap, options: MeasureOptions): Promise<MeasureControl> {
+export async function addMeasure(map: GraticuleMap, options: MeasureOptions = {}): Promise<MeasureControl> {
   const { MeasureControl: Control } = await import('./measure-control.ts')
   return added(map, new Control(map, options), options.position ?? 'top-right')
 }

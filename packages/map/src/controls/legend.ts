@@ -57,8 +57,9 @@ const boxStyle: Partial<CSSStyleDeclaration> = {
 
 function legendNode({ title, items }: RecipeLegend): HTMLElement {
   const box = document.createElement('div')
-  const heading = box.appendChild(document.createElement('strong'))
-  heading.textContent = title
+  // One thing in one colour says its name already.
+  const isNamed = items.length === 1 && items[0]?.label === title
+  if (!isNamed) box.appendChild(document.createElement('strong')).textContent = title
   const list = box.appendChild(document.createElement('ul'))
   Object.assign(list.style, { listStyle: 'none', margin: '2px 0 0', padding: '0' })
   for (const item of items) {

@@ -4,7 +4,6 @@ import type { ControlPosition, GeoJSONSource, IControl, MapMouseEvent } from 'ma
 import type { GraticuleMap } from '../graticule-map.ts'
 import { controlColours } from './control-colours.ts'
 import { areaOf, areaText, lengthOf, lengthText } from './measure.ts'
-import { isMeasuring, setMeasuring } from './measuring.ts'
 
 export interface MeasureOptions {
   /** @defaultValue `top-right` */
@@ -40,7 +39,7 @@ export class MeasureControl implements IControl {
     button.setAttribute('aria-label', 'Measure distances and areas')
     button.setAttribute('aria-pressed', 'false')
     button.append(ruler())
-    button.addEventListener('click', () => (isMeasuring(map.gl) ? this.end() : this.begin()))
+    button.addEventListener('click', () => (map.isMeasuring ? this.end() : this.begin()))
     Object.assign(this.#told.style, { padding: '0 10px', font: '12px/1.5 system-ui, sans-serif' })
     this.#told.hidden = true
     this.#box.append(button, this.#told)
@@ -59,7 +58,7 @@ export class MeasureControl implements IControl {
 
   begin(): void {
     const { gl } = this.#map
-    setMeasuring(gl, true)
+    this.#map.isMeasuring = true
     gl.on('click', this.#click)
     gl.doubleClickZoom.disable()
     gl.getCanvas().style.cursor = 'crosshair'
@@ -70,8 +69,8 @@ export class MeasureControl implements IControl {
 
   end(): void {
     const { gl } = this.#map
-    if (!isMeasuring(gl)) return
-    setMeasuring(gl, false)
+    if (!this.#map.isMeasuring) return
+    this.#map.isMeasuring = false
     gl.off('click', this.#click)
     gl.doubleClickZoom.enable()
     gl.getCanvas().style.cursor = ''
@@ -94,7 +93,7 @@ export class MeasureControl implements IControl {
   }
 
   #draw(): void {
-    const isOn = isMeasuring(this.#map.gl)
+    const isOn = this.#map.isMeasuring
     this.#told.hidden = !isOn
     this.#told.textContent = this.#text()
     this.#map.whenStyled((_, theme) => {

@@ -19,7 +19,6 @@ import {
   useSyncExternalStore,
 } from 'react'
 import type { LegendOptions } from '../controls/legend.ts'
-import type { MeasureOptions } from '../controls/measure-control.ts'
 import type { PlaceSearchOptions } from '../controls/place-search.ts'
 import type { TimeControlOptions } from '../controls/time-control.ts'
 import { GraticuleMap as MapObject } from '../graticule-map.ts'
@@ -210,9 +209,6 @@ export function PlaceSearch(options: PlaceSearchOptions): null {
 
 /** A slider over the time of data sources of the surrounding map. */
 export const TimeControl = (options: TimeControlOptions): null => useControl(options, (map, given) => map.time(given))
-
-/** A button of the surrounding map that measures distances and areas. */
-export const Measure = (options: MeasureOptions): null => useControl(options, (map, given) => map.measure(given))
 
 /** The map that surrounds the component. */
 export function useMap(): MapObject {

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** Popups and tooltips of the layers of a style that were made from recipes: what was chosen for them in the console. */
 import { type MapGeoJSONFeature, type Map as MapLibreMap, type MapMouseEvent, Popup } from 'maplibre-gl'
-import { isMeasuring } from '../controls/measuring.ts'
+import type { GraticuleMap } from '../graticule-map.ts'
 import { contentOf } from '../popups/fields.ts'
 import { recipeMark } from '../recipe/compile.ts'
 import { type LayerRecipe, unchosenPopup } from '../recipe/recipe.ts'
@@ -9,23 +9,36 @@ import { type LayerRecipe, unchosenPopup } from '../recipe/recipe.ts'
 /** Click tolerance in pixels, for small points. */
 const tolerance = 4
 
+/** The open popup, and of which feature it is. */
+type Told = { readonly popup: Popup; readonly name: string }
+
 type Found = { readonly feature: MapGeoJSONFeature; readonly recipe: LayerRecipe }
 
 /** `layersOf` is asked with each event. Returns a function that ends it. */
-export function showRecipePopups(gl: MapLibreMap, layersOf: () => readonly LayerRecipe[], locale?: string): () => void {
+export function showRecipePopups(
+  map: GraticuleMap,
+  layersOf: () => readonly LayerRecipe[],
+  locale?: string,
+): () => void {
+  const { gl } = map
   const tooltip = new Popup({ closeButton: false, closeOnClick: false, offset: 12, className: 'graticule-tooltip' })
+  let told: Told | undefined
   const click = (event: MapMouseEvent): void => {
-    const found = isMeasuring(gl) ? undefined : foundAt(gl, event, layersOf(), ({ popup }) => popup !== null)
+    const found = map.isMeasuring ? undefined : foundAt(gl, event, layersOf(), ({ popup }) => popup !== null)
     if (!found) return
     tooltip.remove()
-    new Popup({ maxWidth: '300px' }).setLngLat(event.lngLat).setDOMContent(popupNode(found, locale)).addTo(gl)
+    const popup = new Popup({ maxWidth: '300px' }).setLngLat(event.lngLat).setDOMContent(popupNode(found, locale))
+    told = { popup: popup.addTo(gl), name: nameOf(found) }
   }
   const move = (event: MapMouseEvent): void => {
-    if (isMeasuring(gl)) return void tooltip.remove()
+    if (map.isMeasuring) return void tooltip.remove()
     const layers = layersOf()
     gl.getCanvas().style.cursor = foundAt(gl, event, layers, ({ popup }) => popup !== null) ? 'pointer' : ''
-    const text = hoverText(foundAt(gl, event, layers, ({ hover }) => Boolean(hover)))
-    if (text === undefined) return void tooltip.remove()
+    const found = foundAt(gl, event, layers, ({ hover }) => Boolean(hover))
+    const text = hoverText(found)
+    // What the open popup tells need not be told twice, above it.
+    const isTold = found && told?.popup.isOpen() && told.name === nameOf(found)
+    if (text === undefined || isTold) return void tooltip.remove()
     tooltip.setLngLat(event.lngLat).setText(text)
     if (!tooltip.isOpen()) tooltip.addTo(gl)
     // The pointer must reach what is below it.
@@ -60,6 +73,8 @@ function foundAt(
   }
   return undefined
 }
+
+const nameOf = ({ feature: { properties }, recipe: { id } }: Found): string => JSON.stringify([id, properties])
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === ''
 

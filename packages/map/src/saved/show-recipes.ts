@@ -15,13 +15,22 @@ import { followCells, seenOf } from './recipe-cells.ts'
 import { showRecipePopups } from './recipe-popups.ts'
 import { isTimed, type TimedRecipe, timeOfRecipes } from './recipe-time.ts'
 
-export interface ShownRecipes {
-  legends(theme: Theme, locale?: string): RecipeLegend[]
-  end(): void
+export type RecipeLegends = (theme: Theme, locale?: string) => RecipeLegend[]
+
+const allParts: readonly RecipePart[] = ['popups', 'legend', 'tools']
+
+/** All of them, or a list. */
+export type ShownParts = true | readonly RecipePart[]
+
+function partsOf(shown: ShownParts): readonly RecipePart[] {
+  const parts = shown === true ? allParts : shown
+  if (parts.every((part) => allParts.includes(part))) return parts
+  throw new TypeError(`GraticuleMap: recipes must be true, false or a list of ${allParts.join(', ')}.`)
 }
 
-/** Follows changes of the style. */
-export function showRecipes(map: GraticuleMap, parts: readonly RecipePart[]): ShownRecipes {
+/** Follows changes of the style. Returns a function that ends it. */
+export function showRecipes(map: GraticuleMap, shownParts: ShownParts): () => void {
+  const parts = partsOf(shownParts)
   const { gl } = map
   let layers: readonly LayerRecipe[] = []
   let theme: Theme = 'light'
@@ -40,16 +49,14 @@ export function showRecipes(map: GraticuleMap, parts: readonly RecipePart[]): Sh
   const endTheme = followReaderTheme(map)
   const shown = () => ({ layers, theme })
   const endCells = followCells(gl, shown, () => map.tellLegend())
-  const endPopups = parts.includes('popups') ? showRecipePopups(gl, () => layers) : undefined
-  return {
-    legends: (its, locale) => legendsOf(layers, its, locale, seenOf(gl)),
-    end() {
-      gl.off('style.load', begin)
-      endTheme()
-      endPopups?.()
-      endCells()
-      endControls?.()
-    },
+  const endPopups = parts.includes('popups') ? showRecipePopups(map, () => layers) : undefined
+  map.recipeLegends = (its, locale) => legendsOf(layers, its, locale, seenOf(gl))
+  return () => {
+    gl.off('style.load', begin)
+    endTheme()
+    endPopups?.()
+    endCells()
+    endControls?.()
   }
 }
 

@@ -8,8 +8,8 @@ interface RecipePopupsProps {
 }
 
 export function RecipePopups({ layers }: RecipePopupsProps): null {
-  const { gl } = useMap()
+  const map = useMap()
   const latest = useEffectEvent(() => layers)
-  useEffect(() => showRecipePopups(gl, () => latest()), [gl])
+  useEffect(() => showRecipePopups(map, () => latest()), [map])
   return null
 }

@@ -114,6 +114,9 @@ function SharedCard({ title, style }: SharedCardProps): ReactElement {
   const hasSearch = tools.includes('search')
   const theme = themeOfStyle(style)
   const legends = legendsOf(layers, theme, undefined, useSeenMap(layers, theme))
+  // The card has the title of the map, and one thing in one colour says its name.
+  const isSaid = (heading: string, items: readonly { label: string }[]) =>
+    (heading === title && legends.length === 1) || (items.length === 1 && items[0]?.label === heading)
   return (
     <div className={hasSearch ? `${classes.card} ${classes.belowSearch}` : classes.card}>
       <h1>{title}</h1>
@@ -122,7 +125,7 @@ function SharedCard({ title, style }: SharedCardProps): ReactElement {
         <details open={!isNarrow()}>
           <summary>Legend</summary>
           {legends.map(({ id, title: heading, items }) => (
-            <Legend key={id} title={heading === title && legends.length === 1 ? undefined : heading} items={items} />
+            <Legend key={id} title={isSaid(heading, items) ? undefined : heading} items={items} />
           ))}
         </details>
       )}
