@@ -16,6 +16,7 @@ import { ErrorNote } from '../components/error-note.tsx'
 import { useClient } from '../session/session.tsx'
 import { useTheme } from '../theme.ts'
 import { useBaseStyleQuery } from './base-style.ts'
+import { collapseCredits } from './collapse-credits.ts'
 import { fitPadding, type LngLatBox } from './fit/fit-control.ts'
 import { isMotionReduced, useFit } from './fit/use-fit.ts'
 import { MapFaults, useMapFaults } from './map-faults.tsx'
@@ -110,14 +111,5 @@ function addControls({ gl }: MapObject): void {
   // The compass resets a rotated map to north.
   gl.addControl(new NavigationControl({ showCompass: true, visualizePitch: true }))
   gl.addControl(new AttributionControl({ compact: true }))
-  gl.once('idle', () => {
-    // The attribution opens by default and would cover a small map.
-    const container = gl.getContainer()
-    const attribution = container.querySelector('.maplibregl-ctrl-attrib')
-    if (container.clientWidth > narrowPixels) return
-    attribution?.classList.remove('maplibregl-compact-show')
-    attribution?.removeAttribute('open')
-  })
+  collapseCredits(gl)
 }
-
-const narrowPixels = 600

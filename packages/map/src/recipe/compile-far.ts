@@ -2,7 +2,7 @@
 import type { SourceSpecification } from 'maplibre-gl'
 import { rowParams } from '../source/source-filter.ts'
 import { cellPaint, layerOfCells, propertyOf, type ZoomBreaks } from './cells-look.ts'
-import { serverFilterOf } from './conditions.ts'
+import { type ServerFilter, serverFilterOf } from './conditions.ts'
 import { heatColours, heatPaint } from './heat-look.ts'
 import { rampColours } from './ramp-colours.ts'
 import {
@@ -36,20 +36,24 @@ const aggregates = { hexagons: 'h3:auto', grid: 'grid:auto', clusters: 'cluster'
 
 /** The sources of a layer by their ids, with addresses relative to the server. */
 export function sourcesOf(recipe: LayerRecipe): Record<string, SourceSpecification> {
-  const { tilesId, far } = recipe
-  const own = { [sourceIdOf(recipe)]: vector(`/tiles/${tilesId}/index.json`) }
-  if (!far || far.kind === 'heat') return own
-  const value = isCells(far) && far.value !== 'count' ? { value: far.value } : {}
-  const params = new URLSearchParams({ aggregate: aggregates[far.kind], ...value, ...filterParams(recipe) })
-  return { ...own, [farSourceId(recipe)]: vector(`/tiles/${tilesId}/index.json?${params}`) }
+  const address = `/tiles/${recipe.tilesId}/index.json`
+  const own = { [sourceIdOf(recipe)]: vector(address) }
+  const params = farParams(recipe)
+  return params ? { ...own, [farSourceId(recipe)]: vector(`${address}?${new URLSearchParams(params)}`) } : own
 }
 
 const vector = (url: string): SourceSpecification => ({ type: 'vector', url })
 
-/** Rows that a condition leaves out are not counted. */
-function filterParams({ conditions }: LayerRecipe): Record<string, string> {
-  const filter = serverFilterOf(conditions)
-  return filter ? (rowParams({ filter }) as Record<string, string>) : {}
+/** What cells and clusters are asked for with: rows that a condition leaves out are not counted. `period` is another condition. */
+export function farParams({ far, conditions }: LayerRecipe, period?: ServerFilter): Record<string, string> | undefined {
+  if (!far || far.kind === 'heat') return undefined
+  const filters = [serverFilterOf(conditions), period].filter((filter) => filter !== undefined)
+  const filter = filters.length > 1 ? { $and: filters } : filters[0]
+  return {
+    aggregate: aggregates[far.kind],
+    ...(isCells(far) && far.value !== 'count' && { value: far.value }),
+    ...(rowParams({ filter }) as Record<string, string>),
+  }
 }
 
 /** `breaks`: those of cells by zoom, where they are known. */

@@ -54,7 +54,7 @@ function expressionOf({ attribute, type, operator, value: operand }: LayerCondit
   return operator === '≠' ? ['any', isEmpty(attribute), compared] : ['all', ['!', isEmpty(attribute)], compared]
 }
 
-type ServerFilter = Readonly<Record<string, unknown>>
+export type ServerFilter = Readonly<Record<string, unknown>>
 
 /** The same conditions in the grammar of the server, for rows that it counts; undefined if there are none. */
 export function serverFilterOf(conditions: readonly LayerCondition[]): ServerFilter | undefined {

@@ -9,7 +9,7 @@ import type { HeatRecipe } from './recipe.ts'
 import type { LookData } from './source-look.ts'
 
 /** A thinned row stands for as many as `svc_count` says. */
-const countOf = ['to-number', ['get', 'svc_count'], 1]
+const countOf = ['to-number', ['coalesce', ['get', 'svc_count'], 1]]
 const colourSteps = 6
 
 type HeatPaint = Pick<HeatRecipe, 'weight' | 'most' | 'radius'>

@@ -1,8 +1,10 @@
 /// <reference lib="dom" />
 /** The periods of a layer that was made from a recipe, for the time slider: its tiles are asked for with a filter. */
-import type { VectorTileSource } from 'maplibre-gl'
+import type { Map as MapLibreMap, VectorTileSource } from 'maplibre-gl'
 import type { Period, TimeSubject } from '../controls/time-control.ts'
 import type { GraticuleMap } from '../graticule-map.ts'
+import { farParams, farSourceId } from '../recipe/compile-far.ts'
+import type { ServerFilter } from '../recipe/conditions.ts'
 import type { LayerRecipe, TimeRange } from '../recipe/recipe.ts'
 import { sourceIdOf } from '../recipe/source-ids.ts'
 import { rowParams, withParams } from '../source/source-filter.ts'
@@ -25,18 +27,25 @@ export function timeOfRecipes(
       if (text === shown || (shown === '' && period === null)) return
       shown = text
       for (const recipe of timed) {
-        const source = gl.getSource<VectorTileSource>(sourceIdOf(recipe))
-        const { url } = source?.serialize() ?? {}
-        if (source && typeof url === 'string') source.setUrl(withParams(url, filterParams(recipe.time, period)))
+        const filter = period ? filterOf(recipe.time, period) : undefined
+        setParams(gl, sourceIdOf(recipe), rowParams({ filter }) as Params)
+        const far = farParams(recipe, filter)
+        if (far) setParams(gl, farSourceId(recipe), far)
       }
     },
     fail: ({ message }) => console.error(message),
   }
 }
 
-function filterParams({ attribute, type }: TimeRange, period: Period | null): Record<string, string> {
-  if (!period) return {}
+type Params = Record<string, string>
+
+function setParams(gl: MapLibreMap, id: string, params: Params): void {
+  const source = gl.getSource<VectorTileSource>(id)
+  const { url } = source?.serialize() ?? {}
+  if (source && typeof url === 'string') source.setUrl(withParams(url, params))
+}
+
+function filterOf({ attribute, type }: TimeRange, { from, to }: Period): ServerFilter {
   const shortened = (moment: string) => (type === 'date' ? moment.slice(0, 10) : new Date(moment).toISOString())
-  const range = { ...(period.from !== undefined && { $gte: shortened(period.from) }), $lt: shortened(period.to) }
-  return rowParams({ filter: { [attribute]: range } }) as Record<string, string>
+  return { [attribute]: { ...(from !== undefined && { $gte: shortened(from) }), $lt: shortened(to) } }
 }

@@ -12,6 +12,7 @@ import { type ReactElement, useEffect, useMemo, useState } from 'react'
 import { serverUrl } from '../../address.ts'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Empty, Skeleton } from '../../components/note.tsx'
+import { collapseCredits } from '../../map/collapse-credits.ts'
 import { Legend } from '../../map/legend.tsx'
 import { toServer } from '../../map/map-requests.ts'
 import { hasWebGl, NoWebGl } from '../../map/no-web-gl.tsx'
@@ -77,6 +78,7 @@ function SharedMap({ styleId, apiKey }: SharedMapProps): ReactElement {
       onReady={({ gl }) => {
         gl.addControl(new NavigationControl({ showCompass: false }))
         gl.addControl(new AttributionControl({ compact: true }))
+        collapseCredits(gl)
       }}
       onError={(event) => {
         // A refused tile means that the link was revoked while the page was open.

@@ -113,6 +113,47 @@ test('a shared map tells what was chosen for a click and the pointer, and has th
   await page.close()
 })
 
+test('readers go through the times of hexagons, which are of the rows of the period', async () => {
+  const { id: tenant } = stage.tenant
+  await stage.app.db.script(`
+    CREATE TABLE app_${tenant.replaceAll('-', '')}.quakes (id int PRIMARY KEY, at timestamptz, geom geometry(Point, 4326));
+    INSERT INTO app_${tenant.replaceAll('-', '')}.quakes
+      SELECT g, timestamptz '2024-01-01 12:00Z' + g * interval '1 day', ST_Point(7 + g / 10.0, 47, 4326) FROM generate_series(0, 9) g`)
+  const dataset = await call('POST', '/api/v1/datasets', { type: 'table', name: 'Quakes', source: 'quakes' })
+  const steps = [
+    { from: '2024-01-01T00:00:00Z', to: '2024-01-06T00:00:00Z', count: 5 },
+    { from: '2024-01-06T00:00:00Z', to: '2024-01-11T00:00:00Z', count: 5 },
+  ]
+  const id = await makeMap(
+    {
+      datasetId: dataset.id,
+      tilesId: dataset.id,
+      far: { kind: 'hexagons', below: null, value: 'count', classes: 2, breaks: [], ramp: 'Blues', isReversed: false },
+      time: { attribute: 'at', type: 'datetime', steps, show: 'step' },
+    },
+    { tools: ['time'] },
+  )
+  const permissions = {
+    styles: { execute: [id] },
+    tiles: { execute: [dataset.id] },
+    datasets: { execute: [dataset.id] },
+  }
+  const key = await stage.app.key(tenant, permissions)
+  const page = await stage.open(`/${sharePath(id, key)}`, { key: null })
+  const asked = page.waitForRequest(
+    (request) => request.url().includes('aggregate=h3') && decodeURIComponent(request.url()).includes('$gte'),
+  )
+  const slider = page.locator('.graticule-time').getByRole('slider')
+  await slider.fill('2')
+  const { searchParams } = new URL((await asked).url())
+  assert.deepEqual(JSON.parse(searchParams.get('filter') ?? ''), {
+    at: { $gte: '2024-01-06T00:00:00.000Z', $lt: '2024-01-11T00:00:00.000Z' },
+  })
+  assert.equal((await (await asked).response())?.status(), 200)
+  assert.deepEqual(page.faults, [])
+  await page.close()
+})
+
 test('a map that is saved has a picture, which a chat finds at its link', async () => {
   const id = await makeMap()
   const page = await stage.open(`/maps/${id}/share`)
