@@ -98,3 +98,12 @@ export function transformFor(client: MapClient, others?: RequestTransform): Requ
 
 /** Redacts keys, because error messages of failed requests contain the URL. */
 export const withoutKeys = (text: string): string => text.replaceAll(/(api-key=)[^&\s"']+/g, '$1…')
+
+/** For a missing source layer, MapLibre names the source only in the message. */
+export const namedSource = (error: unknown): string | undefined =>
+  error instanceof Error ? /does not exist on source "([^"]+)"/.exec(error.message)?.[1] : undefined
+
+export function errorOf(cause: unknown, prefix = ''): Error {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`${prefix}${withoutKeys(message)}`, { cause })
+}

@@ -2,6 +2,7 @@
 /** A slider over the time of a dataset, with a button that plays it. Each step is a bin of the server's histogram: a day, a month, a year. */
 import type { ControlPosition, IControl } from 'maplibre-gl'
 import type { GraticuleMap } from '../graticule-map.ts'
+import type { TimeStep } from '../recipe/recipe.ts'
 import { controlColours } from './control-colours.ts'
 
 export interface TimeControlOptions {
@@ -21,22 +22,16 @@ export interface TimeControlOptions {
   locale?: string
 }
 
-export interface Step {
-  readonly from: string
-  readonly to: string
-  readonly count: number
-}
-
 /** What the control shows the time of. */
 export interface TimeSubject {
-  steps(): Promise<readonly Step[]>
+  steps(): Promise<readonly TimeStep[]>
   /** Shows a period, or all times. */
-  show(period: Period | null): void
+  show(period: ShownPeriod | null): void
   fail(error: Error): void
 }
 
 /** `from` is undefined where it has no beginning; `to` is the moment behind its end. */
-export interface Period {
+export interface ShownPeriod {
   readonly from: string | undefined
   readonly to: string
 }
@@ -53,7 +48,7 @@ export class TimeControl implements IControl {
   readonly #play = document.createElement('button')
   readonly #slider = document.createElement('input')
   readonly #label = document.createElement('output')
-  #steps: readonly Step[] = []
+  #steps: readonly TimeStep[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
   #isPlaying = false
   readonly #paint = () => this.#map.whenStyled((_, theme) => Object.assign(this.#box.style, controlColours[theme]))
@@ -155,7 +150,7 @@ export class TimeControl implements IControl {
     this.#subject.show(step ? { from: isUntil ? undefined : step.from, to: step.to } : null)
   }
 
-  #textOf({ from, to }: Step): string {
+  #textOf({ from, to }: TimeStep): string {
     const format = new Intl.DateTimeFormat(this.#options.locale, {
       timeZone: 'UTC',
       dateStyle: 'medium',

@@ -2,8 +2,9 @@
 import type { AttributeStatistics } from '@graticule/client'
 import type { GraticuleMap } from '../graticule-map.ts'
 import { isName } from '../map-client.ts'
+import type { TimeStep } from '../recipe/recipe.ts'
 import type { DataSource } from '../source/data-source.ts'
-import { lastOf, type Step, type TimeControlOptions, type TimeSubject } from './time-control.ts'
+import { lastOf, type TimeControlOptions, type TimeSubject } from './time-control.ts'
 
 const usualSteps = 60
 
@@ -54,7 +55,7 @@ function timeOf(attributes: readonly { name: string; type: string }[]): string {
   return found.name
 }
 
-const stepsOf = ({ histogram }: AttributeStatistics): Step[] =>
+const stepsOf = ({ histogram }: AttributeStatistics): TimeStep[] =>
   histogram.map(({ from, to, count }) => ({ from: String(from), to: String(to), count }))
 
 /** As the server takes it; to the microsecond, as databases have it. */

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** The periods of a layer that was made from a recipe, for the time slider: its tiles are asked for with a filter. */
 import type { Map as MapLibreMap, VectorTileSource } from 'maplibre-gl'
-import type { Period, TimeSubject } from '../controls/time-control.ts'
+import type { ShownPeriod, TimeSubject } from '../controls/time-control.ts'
 import type { GraticuleMap } from '../graticule-map.ts'
 import { farParams, farSourceId } from '../recipe/compile-far.ts'
 import type { ServerFilter } from '../recipe/conditions.ts'
@@ -45,7 +45,7 @@ function setParams(gl: MapLibreMap, id: string, params: Params): void {
   if (source && typeof url === 'string') source.setUrl(withParams(url, params))
 }
 
-function filterOf({ attribute, type }: TimeRange, { from, to }: Period): ServerFilter {
+function filterOf({ attribute, type }: TimeRange, { from, to }: ShownPeriod): ServerFilter {
   const shortened = (moment: string) => (type === 'date' ? moment.slice(0, 10) : new Date(moment).toISOString())
   return { [attribute]: { ...(from !== undefined && { $gte: shortened(from) }), $lt: shortened(to) } }
 }

@@ -75,7 +75,12 @@ function farOf(kind: FarRecipe['kind'], { far, colour }: LayerRecipe): FarRecipe
 
 type Set = (next: FarRecipe, of?: string) => void
 
-function BelowFields({ far, set }: { far: FarRecipe; set: Set }): ReactElement {
+interface BelowFieldsProps {
+  far: FarRecipe
+  set: Set
+}
+
+function BelowFields({ far, set }: BelowFieldsProps): ReactElement {
   return (
     <>
       <Checkbox
