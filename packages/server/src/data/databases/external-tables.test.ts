@@ -37,7 +37,9 @@ before(async () => {
     GRANT SELECT ON unfilled, unreachable, keyless TO graticule;
     CREATE TABLE changing (id int4 PRIMARY KEY, name text, geom geometry(Point, 4326));
     INSERT INTO changing VALUES (1, 'a', ST_Point(8, 47, 4326));
-    GRANT SELECT ON changing TO graticule;`)
+    GRANT SELECT ON changing TO graticule;
+    CREATE TABLE guarded (id int4 PRIMARY KEY); ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY small ON guarded USING (true) WITH CHECK (id < 10); GRANT SELECT, INSERT, UPDATE ON guarded TO graticule;`)
   app = await testApp()
   tenant = await app.tenant('external')
   databaseId = await server.register(app, tenant.developer)
@@ -93,6 +95,26 @@ describe('the reason why a table cannot be read arrives', { skip }, () => {
     assert.match(unknown.body.detail, /there is no table "hiden"/)
     const query = await make({ type: 'sql', source: 'SELECT * FROM hidden' })
     assert.match(query.body.detail, /permission denied for table hidden/, query.text)
+  })
+
+  test('of a row that may not be written', async () => {
+    const editable = { metadata: { editable: true } }
+    for (const [source, method, path, body, reason] of [
+      [
+        'partly',
+        'PATCH',
+        '/1',
+        { name: 'b' },
+        /may not write this\. The database says: permission denied for table partly/,
+      ],
+      ['guarded', 'POST', '', [{ id: 20 }], /new row violates row-level security policy for table "guarded"/],
+    ] as const) {
+      const { body: made, text } = await make({ source, ...editable })
+      assert.ok(made.id, text)
+      const reply = await call(method, `/api/v1/datasets/${made.id}/rows${path}`, { body })
+      assert.equal(reply.status, 409, reply.text)
+      assert.match(reply.body.detail, reason)
+    }
   })
 
   test('of a right that was taken away later', async () => {

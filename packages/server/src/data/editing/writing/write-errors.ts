@@ -4,6 +4,7 @@ import { codeOf } from '../../../kernel/db/database-error.ts'
 import { queryTimeout } from '../../../kernel/db/guarded.ts'
 import { ApiError, type ErrorCode } from '../../../kernel/errors.ts'
 import { blameExternalServer, explain } from '../../databases/postgres/server-errors.ts'
+import { reasonOf } from '../../databases/postgres/server-reason.ts'
 
 type DatabaseError = Error & { detail?: unknown; constraint?: unknown; column?: unknown }
 
@@ -36,7 +37,7 @@ const wordsByCode: Readonly<Record<string, Words>> = {
   '23514': ['invalid_request', checkWords],
   '23502': ['invalid_request', ({ column }) => `The column ${JSON.stringify(String(column ?? ''))} must not be null.`],
   '55P03': ['conflict', () => 'Another writer holds the rows. Nothing was changed; try again.'],
-  '42501': ['conflict', () => 'The user of the database may not write to this table.'],
+  '42501': ['conflict', () => 'The user of the database may not write this.'],
   '25006': ['conflict', () => 'The database is read-only.'],
   '42P01': ['conflict', () => 'The table of this dataset does not exist any more.'],
   ...Object.fromEntries(['42703', '42883', '42804'].map((code) => [code, changedColumns])),
@@ -61,21 +62,33 @@ function wordsOf(code: string, isAppendOnly: boolean): Words | undefined {
 }
 
 const cancelled = '57014'
+/** The right to a table, to some of its columns or, by a policy, to some of its rows: only the server knows which. */
+const reasonOfRight = (error: Error): string =>
+  codeOf(error) === '42501' ? ` The database says: ${reasonOf(error, true)}` : ''
+
+type Writer = { readonly isPlatform: boolean; readonly isAppendOnly?: boolean }
+
+/** The error in words of ours, if it needs any. */
+function inOurWords(error: Error, { isPlatform, isAppendOnly = false }: Writer): ApiError | undefined {
+  const [answer, words] = wordsOf(codeOf(error), isAppendOnly) ?? []
+  if (!answer || !words) return undefined
+  const reason = isPlatform || isAppendOnly ? '' : reasonOfRight(error)
+  return new ApiError(answer, `${words(error)}${reason}`, { cause: error })
+}
 
 /** A handler for `catch`. Errors that need no words of ours are explained as those of queries are. */
 export const explainWrite =
-  ({ isPlatform, isAppendOnly = false }: { readonly isPlatform: boolean; readonly isAppendOnly?: boolean }) =>
+  (writer: Writer) =>
   (error: unknown): never => {
     if (!(error instanceof Error) || error instanceof ApiError) throw error
-    const code = codeOf(error)
-    if (code === cancelled) throw queryTimeout(error, writeTimeoutMs)
-    const [answer, words] = wordsOf(code, isAppendOnly) ?? []
-    if (answer && words) throw new ApiError(answer, words(error), { cause: error })
-    if (isPlatform) return explain(error)
+    if (codeOf(error) === cancelled) throw queryTimeout(error, writeTimeoutMs)
+    const explained = inOurWords(error, writer)
+    if (explained) throw explained
+    if (writer.isPlatform) return explain(error)
     try {
       return explain(error, true)
-    } catch (explained) {
-      return blameExternalServer(explained)
+    } catch (external) {
+      return blameExternalServer(external)
     }
   }
 
