@@ -1,6 +1,6 @@
 /** The list of datasets, with search by name, type and tag. */
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, type ReactElement, Suspense, useEffect } from 'react'
+import { lazy, type ReactElement, Suspense, useEffect, useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Empty } from '../../components/note.tsx'
@@ -13,6 +13,8 @@ import { AddData } from './add-data.tsx'
 import type { Addable, DataSearch } from './data-search.ts'
 import { DataToolbar } from './data-toolbar.tsx'
 import { DatasetList, ListSkeleton } from './dataset-list.tsx'
+import { FolderList } from './picked/folder-list.tsx'
+import { PickedBar } from './picked/picked-bar.tsx'
 import { useDatasetCount, useDatasets, useTileSources } from './use-datasets.ts'
 
 const NewDatasetDialog = lazy(() =>
@@ -47,6 +49,7 @@ export function DataPage(): ReactElement {
       ) : (
         <>
           <DataToolbar search={search} onChange={change} />
+          {!isFiltered(search) && <FolderList onOpen={(tag) => change({ tag })} />}
           <Hits search={search} onChange={change} />
         </>
       )}
@@ -84,6 +87,8 @@ function Facts({ search, count }: FactsProps): ReactElement | null {
   return <>{isFiltered(search) ? `${formatNumber(data.pages.at(-1)?.total ?? 0)} of ${all}` : all}</>
 }
 
+const nothing: ReadonlySet<string> = new Set()
+
 interface HitsProps {
   search: DataSearch
   onChange(changes: Partial<DataSearch>): void
@@ -93,6 +98,7 @@ function Hits({ search, onChange }: HitsProps): ReactElement {
   const { data, error, refetch, isPlaceholderData, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useDatasets(search)
   const pages = data?.pages ?? []
+  const [picked, setPicked] = useState<ReadonlySet<string>>(nothing)
   const tiles = useTileSources(pages, useMay()('tiles', 'read'))
   if (error && !data) {
     return (
@@ -107,16 +113,25 @@ function Hits({ search, onChange }: HitsProps): ReactElement {
   if (rows.length === 0)
     return <NothingFound onClear={() => onChange({ q: undefined, type: undefined, tag: undefined })} />
   return (
-    <DatasetList
-      rows={rows}
-      tiles={tiles}
-      total={total}
-      sort={search.sort}
-      isOld={isPlaceholderData}
-      onSort={(sort) => onChange({ sort })}
-      onTag={(tag) => onChange({ tag })}
-      {...(hasNextPage && { onMore: () => void fetchNextPage(), isLoadingMore: isFetchingNextPage })}
-    />
+    <>
+      <PickedBar
+        picked={rows.filter(({ id }) => picked.has(id))}
+        folder={search.tag}
+        onDone={() => setPicked(nothing)}
+      />
+      <DatasetList
+        rows={rows}
+        tiles={tiles}
+        total={total}
+        sort={search.sort}
+        isOld={isPlaceholderData}
+        picked={picked}
+        onPick={setPicked}
+        onSort={(sort) => onChange({ sort })}
+        onTag={(tag) => onChange({ tag })}
+        {...(hasNextPage && { onMore: () => void fetchNextPage(), isLoadingMore: isFetchingNextPage })}
+      />
+    </>
   )
 }
 

@@ -41,7 +41,7 @@ export function DataToolbar({ search, onChange }: DataToolbarProps): ReactElemen
       {tags.length > 0 && (
         <Menu
           trigger={<Button icon="tag">Tag</Button>}
-          items={tags.map((one) => ({ label: one, onSelect: () => onChange({ tag: one }) }))}
+          items={tags.map(({ name }) => ({ label: name, onSelect: () => onChange({ tag: name }) }))}
         />
       )}
       {type && <Chip label={`Type: ${typeNames[type]}`} onRemove={() => onChange({ type: undefined })} />}

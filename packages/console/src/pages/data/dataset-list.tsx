@@ -17,6 +17,9 @@ interface DatasetListProps {
   sort: DataSearch['sort']
   /** Whether these are the rows of the previous search, shown while the new ones load. */
   isOld: boolean
+  /** Ids of the selected datasets. */
+  picked: ReadonlySet<string>
+  onPick(picked: ReadonlySet<string>): void
   onSort(sort: DataSearch['sort']): void
   onTag(tag: string): void
   /** Absent when all are shown. */
@@ -25,7 +28,7 @@ interface DatasetListProps {
 }
 
 export function DatasetList(props: DatasetListProps): ReactElement {
-  const { rows, tiles, total, sort = defaultSort, isOld, onSort, onTag, onMore, isLoadingMore } = props
+  const { rows, tiles, total, sort = defaultSort, isOld, picked, onPick, onSort, onTag, onMore, isLoadingMore } = props
   const header = (field: DataSortField, label: string, isNumber = false) => (
     <SortHeader
       field={field}
@@ -35,11 +38,22 @@ export function DatasetList(props: DatasetListProps): ReactElement {
       onSort={(next) => onSort(next === defaultSort ? undefined : next)}
     />
   )
+  const isTwice = (name: string) => rows.filter((one) => one.name === name).length > 1
+  const toggle = (id: string) => onPick(picked.has(id) ? picked.difference(new Set([id])) : new Set([...picked, id]))
+  const areAll = rows.every(({ id }) => picked.has(id))
   return (
     <>
       <table className={`${layout.list} ${classes.list}`} data-old={isOld} aria-busy={isOld}>
         <thead>
           <tr>
+            <th scope="col" className={classes.pickCell}>
+              <input
+                type="checkbox"
+                aria-label="Select all that are shown"
+                checked={areAll}
+                onChange={() => onPick(areAll ? new Set() : new Set(rows.map(({ id }) => id)))}
+              />
+            </th>
             {header('name', 'Name')}
             {header('type', 'Type')}
             {header('rowEstimate', 'Rows, about', true)}
@@ -53,7 +67,15 @@ export function DatasetList(props: DatasetListProps): ReactElement {
         </thead>
         <tbody>
           {rows.map((dataset) => (
-            <DatasetRow key={dataset.id} dataset={dataset} tiles={tiles.get(dataset.id)} onTag={onTag} />
+            <DatasetRow
+              key={dataset.id}
+              dataset={dataset}
+              tiles={tiles.get(dataset.id)}
+              isTwin={isTwice(dataset.name)}
+              isPicked={picked.has(dataset.id)}
+              onPick={() => toggle(dataset.id)}
+              onTag={onTag}
+            />
           ))}
         </tbody>
       </table>

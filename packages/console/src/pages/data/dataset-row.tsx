@@ -5,7 +5,7 @@ import { IconButton } from '../../components/button.tsx'
 import { GeometryGlyph, geometryKind } from '../../components/geometry-glyph.tsx'
 import { Menu, type MenuItem } from '../../components/popup/menu.tsx'
 import { useToast } from '../../components/toast.tsx'
-import { formatBytes, formatCompact, formatDate, formatNumber, formatRelative } from '../../format.ts'
+import { formatBytes, formatCompact, formatDate, formatNumber, formatRelative, formatRows } from '../../format.ts'
 import { useRefusal } from '../../session/session.tsx'
 import { useActivityItem } from '../activity/activity-item.ts'
 import classes from './data.module.css'
@@ -17,17 +17,23 @@ import { type ListedDataset, type TilesOfDataset, tagsOf } from './use-datasets.
 interface DatasetRowProps {
   dataset: ListedDataset
   tiles: TilesOfDataset | undefined
+  /** Whether another one has the same name. */
+  isTwin: boolean
+  isPicked: boolean
+  onPick(): void
   onTag(tag: string): void
 }
 
 /** Estimates above this are rounded. */
 const roundFrom = 1_000_000
 
-export function DatasetRow({ dataset, tiles, onTag }: DatasetRowProps): ReactElement {
+export function DatasetRow({ dataset, tiles, isTwin, isPicked, onPick, onTag }: DatasetRowProps): ReactElement {
   const { id, name, type, description, attributes, bytes, rowEstimate, updatedAt } = dataset
   const geometry = attributes.find((attribute) => attribute.type === 'geometry')
   const rows =
     rowEstimate === null ? null : rowEstimate < roundFrom ? formatNumber(rowEstimate) : formatCompact(rowEstimate)
+  const rowsText =
+    rowEstimate === null ? null : rowEstimate < roundFrom ? formatRows(rowEstimate) : `about ${rows} rows`
   const size = bytes === null ? null : formatBytes(bytes)
   const changed = (
     <time dateTime={updatedAt} title={formatDate(updatedAt)}>
@@ -35,13 +41,17 @@ export function DatasetRow({ dataset, tiles, onTag }: DatasetRowProps): ReactEle
     </time>
   )
   return (
-    <tr>
+    <tr data-picked={isPicked}>
+      <td className={classes.pickCell}>
+        <input type="checkbox" aria-label={`Select ${name}`} checked={isPicked} onChange={onPick} />
+      </td>
       <td className={classes.nameCell}>
         <div className={classes.name}>
           <GeometryGlyph kind={geometryKind(geometry && (geometry.geometryType ?? 'Geometry'))} />
           <Link to="/data/$datasetId/table" params={{ datasetId: id }} title={description || name}>
             {name}
           </Link>
+          {isTwin && <small className={classes.twin}>{twinText(dataset)}</small>}
           {tagsOf(dataset).map((tag) => (
             <button key={tag} type="button" className={classes.tag} onClick={() => onTag(tag)}>
               <span className="visually-hidden">Show what is tagged </span>
@@ -50,7 +60,7 @@ export function DatasetRow({ dataset, tiles, onTag }: DatasetRowProps): ReactEle
           ))}
         </div>
         <p className={classes.phoneFacts}>
-          {[typeNames[type], rows && `about ${rows} rows`, size].filter(Boolean).join(' · ')} · {changed}
+          {[typeNames[type], rowsText, size].filter(Boolean).join(' · ')} · {changed}
         </p>
       </td>
       <td>{typeNames[type]}</td>
@@ -67,6 +77,10 @@ export function DatasetRow({ dataset, tiles, onTag }: DatasetRowProps): ReactEle
     </tr>
   )
 }
+
+/** What tells a dataset from another one of its name. */
+const twinText = ({ type, source, createdAt }: ListedDataset): string =>
+  [type === 'table' && source, `made ${formatDate(createdAt)}`].filter(Boolean).join(', ')
 
 function useDatasetActions(dataset: ListedDataset, tiles: TilesOfDataset | undefined): (MenuItem | '-')[] {
   const navigate = useNavigate()

@@ -10,6 +10,8 @@ const fields = [
   'id',
   'name',
   'type',
+  'source',
+  'createdAt',
   'description',
   'attributes',
   'bytes',
@@ -81,18 +83,33 @@ export function useDatasetCount(): number | undefined {
   return data
 }
 
+export interface TagCount {
+  name: string
+  /** How many datasets have it. */
+  count: number
+}
+
 /** All tags, sorted by name. */
-export function useTags(): string[] {
+export function useTags(): TagCount[] {
   const client = useClient()
   const { data = [] } = useQuery({
     queryKey: queryKeys.datasets.part('tags'),
     queryFn: async ({ signal }) => {
       const filter = { metadata: { $contains: { tags: [] } } }
       const tagged = await client.datasets.list({ filter, fields: ['metadata'], limit: 1000, signal })
-      return [...new Set(tagged.flatMap(tagsOf))].toSorted((a, b) => a.localeCompare(b))
+      return countTags(tagged.map(tagsOf))
     },
   })
   return data
+}
+
+export function countTags(tags: readonly (readonly string[])[]): TagCount[] {
+  const byName = Map.groupBy(
+    tags.flatMap((some) => [...new Set(some)]),
+    (name) => name,
+  )
+  const counts = [...byName].map(([name, { length: count }]) => ({ name, count }))
+  return counts.toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
 export function tagsOf({ metadata: { tags } }: Pick<Dataset, 'metadata'>): string[] {

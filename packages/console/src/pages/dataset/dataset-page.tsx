@@ -7,11 +7,12 @@ import { ErrorNote } from '../../components/error-note.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Empty, Skeleton } from '../../components/note.tsx'
 import { LinkTabs, layout, Page } from '../../components/page.tsx'
-import { formatNumber } from '../../format.ts'
+import { formatRows } from '../../format.ts'
 import { useIsPhone } from '../../media.ts'
 import { useMay } from '../../session/session.tsx'
 import { geometryOf, keyOf, useDatasetRecord, useRowEstimate } from './dataset.ts'
 import { ExportMenu } from './export-menu.tsx'
+import { useSourceFile } from './source-file.ts'
 import { useView } from './view.ts'
 
 const toData = { to: '/data', label: 'Back to Data' }
@@ -81,16 +82,18 @@ interface FactsProps {
   dataset: Dataset
 }
 
-/** table · about 1 000 000 rows · key id */
+/** table · about 1 000 000 rows · key id · from cities.gpkg */
 function Facts({ dataset }: FactsProps): ReactElement {
   const may = useMay()
   const rows = useRowEstimate(dataset, may('datasets', 'execute', dataset.id))
+  const file = useSourceFile(dataset)
   const key = keyOf(dataset).map(({ name }) => name)
   const facts = [
     dataset.type,
     // A table that was made empty has had no estimate since.
-    rows !== null && rows > 0 && `about ${formatNumber(rows)} rows`,
+    rows !== null && rows > 0 && formatRows(rows),
     key.length > 0 ? `key ${key.join(', ')}` : 'no key',
+    file && `from ${file}`,
   ]
   return <>{facts.filter(Boolean).join(' · ')}</>
 }

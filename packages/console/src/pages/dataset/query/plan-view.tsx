@@ -5,7 +5,7 @@ import type { CSSProperties, ReactElement } from 'react'
 import { ErrorNote } from '../../../components/error-note.tsx'
 import { Note, Skeleton } from '../../../components/note.tsx'
 import { layout } from '../../../components/page.tsx'
-import { formatNumber } from '../../../format.ts'
+import { formatNumber, formatRows } from '../../../format.ts'
 import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import classes from './plan.module.css'
@@ -71,7 +71,7 @@ function Step({ step }: StepProps): ReactElement {
       <div className={classes.head}>
         <strong>{title}</strong>
         <span className={classes.figures}>
-          {rows !== undefined && `about ${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'}`}
+          {rows !== undefined && formatRows(rows)}
           {cost !== undefined && ` · cost ${formatNumber(cost)}`}
         </span>
       </div>

@@ -5,8 +5,8 @@ import { serverUrl } from '../../../address.ts'
 import { CodeBlock } from '../../../components/copyable.tsx'
 import { Segmented } from '../../../components/field.tsx'
 import { layout } from '../../../components/page.tsx'
-import classes from '../query/query.module.css'
 import { placeholderKey } from './snippet-input.ts'
+import { SnippetKey } from './snippet-key.tsx'
 import { type SnippetKind, snippetKinds } from './snippets.ts'
 
 export interface SnippetPanelProps {
@@ -18,7 +18,9 @@ export interface SnippetPanelProps {
 export function SnippetPanel({ dataset, query, parameters }: SnippetPanelProps): ReactElement {
   const [kind, setKind] = useState<SnippetKind>('curl')
   const { label, write } = snippetKinds.find(({ id }) => id === kind) ?? snippetKinds[0]
-  const text = write({ server: serverUrl.replace(/\/$/, ''), dataset, query, parameters })
+  const [apiKey, setApiKey] = useState<string | null>(null)
+  const template = write({ server: serverUrl.replace(/\/$/, ''), dataset, query, parameters })
+  const text = apiKey ? template.replaceAll(placeholderKey, apiKey) : template
   return (
     <div className={layout.section}>
       <div>
@@ -30,9 +32,7 @@ export function SnippetPanel({ dataset, query, parameters }: SnippetPanelProps):
         />
       </div>
       <CodeBlock text={text} label={`code for ${label}`} />
-      <p className={classes.muted}>
-        Put a key for <code>{placeholderKey}</code> that may read and execute this dataset, and no more.
-      </p>
+      <SnippetKey dataset={dataset} apiKey={apiKey} onMade={setApiKey} />
     </div>
   )
 }

@@ -4,7 +4,7 @@ import type { ReactElement } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { ErrorNote } from '../../../components/error-note.tsx'
 import { Empty } from '../../../components/note.tsx'
-import { formatNumber } from '../../../format.ts'
+import { formatRows } from '../../../format.ts'
 import { useRowEstimate } from '../dataset.ts'
 import { AddRowButton, FirstRowHint } from '../edit/row-editing.tsx'
 import { useFilterParts } from './filter/filter-parts.ts'
@@ -30,7 +30,7 @@ export function TableNotes({ rows: { pages, state }, dataset }: TableNotesProps)
     <div className={classes.over}>
       {where ? (
         <Empty
-          title={`0 of ${all !== null ? `about ${formatNumber(all)}` : 'all'} rows match`}
+          title={`0 of ${all !== null ? formatRows(all) : 'all rows'} match`}
           action={<Button onClick={() => replace(undefined)}>Clear filters</Button>}
         />
       ) : (
