@@ -64,13 +64,14 @@ function LoadedForm({
   const [type, setType] = useState(stored?.type ?? drivers[0]?.name ?? '')
   const driver = drivers.find(({ name }) => name === type)
   const form = driver ?? bareForm
-  const may = useMay()
-  const isTestable = driver?.isPlatform === false && may('databases', 'write') && may('databases', 'execute')
+  const mayTest = useMayTest()
   const [draft, setDraft] = useState<DatabaseDraft>(() => (stored ? draftOf(form, stored) : newDraft(form)))
   const change = (changes: Partial<DatabaseDraft>) => setDraft((old) => ({ ...old, ...changes }))
+  const changes = stored ? patchOf(form, draft, stored) : {}
+  const isTestable = mayTest && driver?.isPlatform === false && (!stored || isOfConnection(changes))
   const send = (isTested: boolean) =>
     mutate({
-      body: stored ? patchOf(form, draft, stored) : createOf(type, form, draft),
+      body: stored ? changes : createOf(type, form, draft),
       test: isTested && isTestable ? { ...createOf(type, form, draft), ...(stored && { id: stored.id }) } : null,
     })
   const { mutate, isPending, error } = useSave(stored, onSaved)
@@ -151,6 +152,15 @@ const NoDriver = (): ReactElement => (
     drivers (execute on databases).
   </Note>
 )
+
+function useMayTest(): boolean {
+  const may = useMay()
+  return may('databases', 'write') && may('databases', 'execute')
+}
+
+/** Of what says nothing of the connection there is nothing to try. */
+const isOfConnection = ({ name: _, description: __, default: ___, ...rest }: DatabasePatch): boolean =>
+  Object.keys(rest).length > 0
 
 /** The connection was tried, and nothing was saved. */
 class NotConnected extends Error {

@@ -148,6 +148,7 @@ test('files behind a web address are named, and a refusal to fetch them is shown
   assert.deepEqual(await accessibilityFaults(page), [])
   await dialog.getByLabel('Files', { exact: true }).fill('roads.parquet\nplaces.csv')
   await dialog.getByRole('button', { name: 'Connect' }).click()
+  await dialog.getByRole('button', { name: 'Save anyway' }).click()
   const record = page.getByRole('article')
   await record.getByText('roads.parquet, places.csv').waitFor()
   await record.getByRole('button', { name: 'Test the connection' }).click()
@@ -181,6 +182,11 @@ test('a bucket is connected with a key whose secret is never shown and stays whe
   await screenshots(page, 'databases-bucket')
   await dialog.getByLabel('Secret access key').fill(key.secret)
   await dialog.getByRole('button', { name: 'Connect' }).click()
+  await dialog
+    .getByRole('alert')
+    .getByText(/the bucket is in the region eu-central-1/)
+    .waitFor()
+  await dialog.getByRole('button', { name: 'Save anyway' }).click()
   const record = page.getByRole('article')
   await record.getByRole('button', { name: 'Test the connection' }).click()
   await record
@@ -219,6 +225,11 @@ test('an address that the server may not reach is refused in its words, and the 
   await dialog.getByLabel('Host', { exact: true }).fill('10.0.0.1')
   await dialog.getByLabel('Password').fill('secret')
   await dialog.getByRole('button', { name: 'Connect' }).click()
+  await dialog
+    .getByRole('alert')
+    .getByText(/EGRESS_ALLOW/)
+    .waitFor()
+  await dialog.getByRole('button', { name: 'Save anyway' }).click()
   await page.getByText('reader@10.0.0.1:5432/land').waitFor()
   const tables = page.getByRole('article').getByRole('alert')
   await tables.getByText(/EGRESS_ALLOW/).waitFor()
@@ -289,6 +300,7 @@ test('a kind of database that the console has never heard of is connected by the
     await route.fulfill({ response, json: [...(await response.json()), sheets] })
   })
   let sent: unknown
+  await page.route('**/api/v1/databases/test', (route) => route.fulfill({ json: { ok: true, latencyMs: 3 } }))
   await page.route('**/api/v1/databases', async (route) => {
     if (route.request().method() !== 'POST') return route.fallback()
     sent = route.request().postDataJSON()

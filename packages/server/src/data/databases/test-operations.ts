@@ -1,4 +1,5 @@
 // Tries connections: of records, and of what is to become one.
+import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { authorize, demandAnyId, type Scope } from '../../api/access/acl.ts'
 import { uuidText } from '../../api/http/input/bounded-schemas.ts'
@@ -78,7 +79,7 @@ function demandTestRights(caller: Scope['caller'], scope: Scope): void {
 
 type Draft = { readonly input: Entity; readonly signal: AbortSignal }
 
-/** As it would be stored. A stored password opens only for the login that it was sealed for. */
+/** As it would be stored, with the stored password where the login stays: for another one storing it is refused, too. */
 async function draftRecord(
   services: DatabaseServices,
   scope: Scope,
@@ -86,19 +87,26 @@ async function draftRecord(
   { input, signal }: Draft,
 ): Promise<DatabaseRecord> {
   const { id, ...given } = input
-  const stored = typeof id === 'string' ? await services.connections.lookUp(applicationId, id) : undefined
-  if (id !== undefined && !stored) throw new ApiError('not_found', 'There is no Database with this id.')
+  const stored = typeof id === 'string' ? await storedRecord(services, scope, applicationId, id) : undefined
+  const previous = stored?.entity
   const values: Entity = {}
   for (const [name, field] of Object.entries(database.fields)) {
-    if (isInputField(field)) values[name] = given[name] ?? field.default
+    if (!isInputField(field)) continue
+    if (given[name] !== undefined) values[name] = given[name]
+    else if (!previous) values[name] = field.default
   }
-  const whole = { values, applicationId, input: given, leaving: () => signal }
-  const made = (await database.prepare?.(whole, scope, services)) ?? values
-  const { type, host, port, user, db, metadata, password } = made as unknown as DatabaseRecord
-  return {
-    ...{ id: '', revision: '', applicationId, type, host, port, user, db, metadata: metadata ?? {} },
-    password: password ?? stored?.password ?? null,
-  }
+  const whole = { values, applicationId, input: given, leaving: () => signal, ...(previous && { previous }) }
+  const made = { ...previous, ...(await database.prepare?.(whole, scope, services)) } as unknown as DatabaseRecord
+  const { type, host, port, user, db, metadata, password } = made
+  const login = { type, host, port, user, db, password: password ?? stored?.record.password ?? null }
+  return { ...login, id: 'draft', revision: randomUUID(), applicationId, metadata: metadata ?? {} }
+}
+
+async function storedRecord(services: DatabaseServices, scope: Scope, applicationId: string, id: string) {
+  const { entity } = await getEntity({ resource: database, services }, scope, id)
+  const record = await services.connections.lookUp(applicationId, id)
+  if (!record) throw new ApiError('not_found', 'There is no Database with this id.')
+  return { entity, record }
 }
 
 type Versions = Awaited<ReturnType<Connection['versions']>>
