@@ -1,5 +1,6 @@
 /** The list of agents, with status and last invocation. */
 import type { Agent } from '@graticule/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactElement, useState } from 'react'
 import { Button } from '../../components/button.tsx'
@@ -8,7 +9,8 @@ import { TextField } from '../../components/field.tsx'
 import { Empty, Skeleton, StatusDot } from '../../components/note.tsx'
 import { layout, Page } from '../../components/page.tsx'
 import { formatDate, formatRelative } from '../../format.ts'
-import { useRefusal } from '../../session/session.tsx'
+import { queryKeys } from '../../query-keys.ts'
+import { useClient, useRefusal } from '../../session/session.tsx'
 import { useAgents, useLastInvocation } from './agent-queries.ts'
 import { AgentStatus, slotsText, workersText } from './agent-status.tsx'
 import { agentName, agentTypes } from './agent-types.ts'
@@ -17,6 +19,12 @@ import { invocationDots } from './invocation-labels.ts'
 import { NewAgentDialog } from './new-agent-dialog.tsx'
 
 const searchFrom = 8
+
+const example = {
+  name: 'Ask your data',
+  description: 'Finds a dataset by its name and tells its rows',
+  type: 'remote',
+} as const
 
 export function AgentsPage(): ReactElement {
   const { data: agents, error, refetch } = useAgents()
@@ -31,7 +39,8 @@ export function AgentsPage(): ReactElement {
     <Page title="Agents" facts={agents && factsOf(agents)} actions={button}>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!agents && !error && <Skeletons />}
-      {agents && (agents.length === 0 ? <NoAgents /> : <AgentList agents={agents} />)}
+      {agents &&
+        (agents.length === 0 ? <NoAgents refusal={refusal('agents', 'write')} /> : <AgentList agents={agents} />)}
       {isNew && <NewAgentDialog onClose={() => setNew(false)} />}
     </Page>
   )
@@ -42,13 +51,36 @@ function factsOf(agents: readonly Agent[]): string {
   return `${agents.length === 1 ? '1 agent' : `${agents.length} agents`} · ${online} online`
 }
 
-function NoAgents(): ReactElement {
+interface NoAgentsProps {
+  refusal: string | undefined
+}
+
+function NoAgents({ refusal }: NoAgentsProps): ReactElement {
+  const client = useClient()
+  const cache = useQueryClient()
+  const navigate = useNavigate()
+  const make = useMutation({
+    mutationFn: () => client.agents.create(example),
+    async onSuccess({ id }) {
+      await cache.invalidateQueries({ queryKey: queryKeys.agents.list })
+      await navigate({ to: '/agents/$agentId/$tab', params: { agentId: id, tab: 'connect' } })
+    },
+  })
   return (
-    <Empty title="No agents yet">
+    <Empty
+      title="No agents yet"
+      action={
+        <Button icon="play" disabled={make.isPending} disabledReason={refusal} onClick={() => make.mutate()}>
+          Make an example
+        </Button>
+      }
+    >
       <p>
         An agent is a name under which a process of yours, or a model, answers questions. Make one, then start a worker
-        for it with five lines of code.
+        for it with five lines of code. Its questions and answers, their times and errors appear here.
       </p>
+      <p>The example answers questions about your datasets with a worker that needs no model.</p>
+      {make.error && <ErrorNote error={make.error} />}
     </Empty>
   )
 }

@@ -6,7 +6,15 @@ import { serverAddress } from '../../address.ts'
 import { CodeBlock } from '../../components/copyable.tsx'
 import { Note } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
-import { askSnippet, commandSnippet, installLine, mcpCommand, mcpSnippet, workerSnippet } from './agent-snippets.ts'
+import {
+  askSnippet,
+  commandSnippet,
+  dataWorkerSnippet,
+  installLine,
+  mcpCommand,
+  mcpSnippet,
+  workerSnippet,
+} from './agent-snippets.ts'
 import { workersText } from './agent-status.tsx'
 import classes from './agents.module.css'
 
@@ -29,6 +37,12 @@ export function ConnectTab({ agent }: ConnectTabProps): ReactElement {
       >
         <CodeBlock text={installLine} label="command that installs the package" />
         <CodeBlock text={workerSnippet(agent.id)} label="worker" />
+      </Part>
+      <Part
+        title="Ask your data, without a model"
+        text="It finds the dataset that a question names by the tools of this server, with the rights of whoever asks, and tells its first rows."
+      >
+        <CodeBlock text={dataWorkerSnippet(agent.id)} label="worker that asks the data" />
       </Part>
       <Part
         title="Without code"

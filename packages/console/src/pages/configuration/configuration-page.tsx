@@ -10,7 +10,7 @@ import { formatBytes, formatRelative } from '../../format.ts'
 import { useRefusal, useSession } from '../../session/session.tsx'
 import classes from './configuration.module.css'
 import { type ConfigurationDraft, type StoredConfiguration, useConfiguration, useDraft } from './configuration-query.ts'
-import { readConfiguration } from './dotted-keys.ts'
+import { dottedKeys, readConfiguration } from './dotted-keys.ts'
 import { KeyList } from './key-list.tsx'
 import { SaveDialog } from './save-dialog.tsx'
 
@@ -53,6 +53,28 @@ interface EditorProps {
   stored: StoredConfiguration
   draft: ConfigurationDraft | null
   setDraft(draft: ConfigurationDraft | null): void
+}
+
+const example = JSON.stringify(
+  { title: 'Harbours', map: { center: [10.2, 54.3], zoom: 8 }, features: { search: true, measure: false } },
+  null,
+  2,
+)
+
+interface FirstStepsProps {
+  onExample(): void
+}
+
+function FirstSteps({ onExample }: FirstStepsProps): ReactElement {
+  return (
+    <Note>
+      <p>
+        Any JSON that your pages need when they start: titles, the place that a map begins with, what is switched on.
+        What you save here they have at the next load, without being deployed anew.
+      </p>
+      <Button onClick={onExample}>Begin with an example</Button>
+    </Note>
+  )
 }
 
 const textOf = ({ config }: StoredConfiguration): string => JSON.stringify(config, null, 2)
@@ -99,6 +121,9 @@ function Editor({ applicationId, stored, draft, setDraft }: EditorProps): ReactE
         <div className={classes.editor}>
           {fault && <Note kind="warn">{fault}</Note>}
           {refusal && <Note>{refusal}</Note>}
+          {!refusal && !draft && dottedKeys(stored.config).length === 0 && (
+            <FirstSteps onExample={() => change(example)} />
+          )}
           <div className={classes.fill}>
             <CodeEditor
               language="json"

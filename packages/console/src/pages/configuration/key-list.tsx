@@ -1,6 +1,7 @@
 /** A searchable list of the configuration's dotted keys and values. */
 import { type ReactElement, useState } from 'react'
-import { CopyButton } from '../../components/copyable.tsx'
+import { serverUrl } from '../../address.ts'
+import { CodeBlock, CopyButton } from '../../components/copyable.tsx'
 import { TextField } from '../../components/field.tsx'
 import { formatNumber } from '../../format.ts'
 import classes from './configuration.module.css'
@@ -19,6 +20,9 @@ export function KeyList({ config }: KeyListProps): ReactElement {
   const matches = matchingKeys(all, search)
   return (
     <aside className={classes.keys} aria-label="Keys">
+      <p className={classes.quiet}>Pages read it with a public key, whole or by a key:</p>
+      <CodeBlock text={`${serverUrl}api/v1/appconfig`} label="address of the configuration" />
+      <CodeBlock text={`${serverUrl}api/v1/appconfig/${all[0]?.key ?? 'map.zoom'}`} label="address of one key" />
       <TextField
         label="Search keys and values"
         isLabelHidden
