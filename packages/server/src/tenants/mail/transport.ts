@@ -31,7 +31,7 @@ export function createMailTransport(url: string, from: string): Transport {
           to: to.map((address) => ({ name: '', address })),
           subject,
           text,
-          ...(html !== undefined && { html }),
+          html,
           messageId: `<${id}@${sender.address.split('@')[1]}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
         })

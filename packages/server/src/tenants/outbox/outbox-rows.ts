@@ -85,7 +85,7 @@ export async function record(
   const status = delay === undefined ? ended : 'pending'
   const entry = {
     at: new Date().toISOString(),
-    ...(statusCode !== undefined && { statusCode }),
+    statusCode,
     ...(error !== undefined && { error: cleaned(error) }),
   }
   await db.transaction(async (tx) => {

@@ -246,7 +246,7 @@ function withoutNulls({ properties, ...rest }: Json): Json {
 
 function contentOf(schema: TSchema, schemas: Json): Json {
   const [example] = ('examples' in schema ? schema.examples : []) as unknown[]
-  return { schema: reference(schema, schemas), ...(example !== undefined && { example }) }
+  return { schema: reference(schema, schemas), example }
 }
 
 /** Schemas with a title become components, so that generated clients have names for them. */

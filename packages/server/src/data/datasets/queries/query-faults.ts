@@ -8,8 +8,14 @@ import { bodyPaths, type Plan, parsePlan, type QueryPaths, type QueryRequest } f
 import type { Attributes } from '../../../query/values/attribute.ts'
 
 const emptyPlan: Plan = {
-  ...{ columns: [], where: allOf([]), order: [], group: undefined, distinct: [], sample: undefined },
-  ...{ limit: undefined, offset: 0 },
+  columns: [],
+  where: allOf([]),
+  order: [],
+  group: undefined,
+  distinct: [],
+  sample: undefined,
+  limit: undefined,
+  offset: 0,
 }
 
 type PlannedQuery = {

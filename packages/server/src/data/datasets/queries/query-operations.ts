@@ -202,7 +202,12 @@ function rowParameters(
   const { attributes, order, group, distinct, sample } = query
   const { cursor, count, srid } = parameters
   return {
-    ...{ attributes, [place === 'query' ? 'sort' : 'order']: order, group, distinct, sample, nearest },
+    attributes,
+    [place === 'query' ? 'sort' : 'order']: order,
+    group,
+    distinct,
+    sample,
+    nearest,
     'body/cursor': bodyCursor,
     'query/cursor': own.has('cursor') ? undefined : cursor,
     'query/count': own.has('count') ? undefined : count,

@@ -34,8 +34,10 @@ const mostVertices = 200_000
 const fewest = 500
 
 export const enoughFor = ({ aim }: ThinningBudget, rowBytes: number): Enough => ({
-  ...{ rows: aim.rows, vertices: mostVertices },
-  ...{ bytes: Math.max(aim.bytes, fewest * rowBytes), rowBytes },
+  rows: aim.rows,
+  vertices: mostVertices,
+  bytes: Math.max(aim.bytes, fewest * rowBytes),
+  rowBytes,
 })
 
 /** Every row once. Returns how many there are. */

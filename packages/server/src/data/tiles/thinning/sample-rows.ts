@@ -50,7 +50,12 @@ async function readSample(tableRows: number, inSql: InSql, query: TileQuery): Pr
   const [rowBytes = 0] = lengths[0] ?? []
   return {
     groups: groups.map(([x = 0, y = 0, size = 0, read = 0, rows = 0, corners = 0]) => ({
-      ...{ x, y, size, read: read / share, rows: rows / share, corners: corners / share },
+      x,
+      y,
+      size,
+      read: read / share,
+      rows: rows / share,
+      corners: corners / share,
     })),
     rowBytes,
   }
