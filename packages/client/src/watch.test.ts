@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
-import { type ChangeWorld, changeWorld } from '../../server/testing/change-world.ts'
+import { type ChangeWorld, changeWorld } from '../../server/testing/changes/change-world.ts'
 import { type Client, createClient, type DatasetEvent } from './client.ts'
 
 let world: ChangeWorld

@@ -97,7 +97,7 @@ export function transformFor(client: MapClient, others?: RequestTransform): Requ
 }
 
 /** Redacts keys, because error messages of failed requests contain the URL. */
-export const withoutKeys = (text: string): string => text.replaceAll(/(api-key=)[^&\s"']+/g, '$1…')
+const withoutKeys = (text: string): string => text.replaceAll(/(api-key=)[^&\s"']+/g, '$1…')
 
 /** For a missing source layer, MapLibre names the source only in the message. */
 export const namedSource = (error: unknown): string | undefined =>

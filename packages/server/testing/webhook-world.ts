@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { tellChanges } from '../src/data/webhooks/tell-changes.ts'
 import { claimWebhook } from '../src/data/webhooks/webhook-rows.ts'
-import { changeWorld } from './change-world.ts'
+import { changeWorld } from './changes/change-world.ts'
 import { httpSink } from './peers/http-sink.ts'
 import { until } from './until.ts'
 

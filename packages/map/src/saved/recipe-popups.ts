@@ -10,9 +10,9 @@ import { type LayerRecipe, unchosenPopup } from '../recipe/recipe.ts'
 const tolerance = 4
 
 /** The open popup, and of which feature it is. */
-type Told = { readonly popup: Popup; readonly name: string }
+type OpenPopup = { readonly popup: Popup; readonly name: string }
 
-type Found = { readonly feature: MapGeoJSONFeature; readonly recipe: LayerRecipe }
+type PointedFeature = { readonly feature: MapGeoJSONFeature; readonly recipe: LayerRecipe }
 
 /** `layersOf` is asked with each event. Returns a function that ends it. */
 export function showRecipePopups(
@@ -22,9 +22,9 @@ export function showRecipePopups(
 ): () => void {
   const { gl } = map
   const tooltip = new Popup({ closeButton: false, closeOnClick: false, offset: 12, className: 'graticule-tooltip' })
-  let told: Told | undefined
+  let told: OpenPopup | undefined
   const click = (event: MapMouseEvent): void => {
-    const found = map.isMeasuring ? undefined : foundAt(gl, event, layersOf(), ({ popup }) => popup !== null)
+    const found = map.isMeasuring ? undefined : featureAt(gl, event, layersOf(), ({ popup }) => popup !== null)
     if (!found) return
     tooltip.remove()
     const popup = new Popup({ maxWidth: '300px' }).setLngLat(event.lngLat).setDOMContent(popupNode(found, locale))
@@ -33,8 +33,8 @@ export function showRecipePopups(
   const move = (event: MapMouseEvent): void => {
     if (map.isMeasuring) return void tooltip.remove()
     const layers = layersOf()
-    gl.getCanvas().style.cursor = foundAt(gl, event, layers, ({ popup }) => popup !== null) ? 'pointer' : ''
-    const found = foundAt(gl, event, layers, ({ hover }) => Boolean(hover))
+    gl.getCanvas().style.cursor = featureAt(gl, event, layers, ({ popup }) => popup !== null) ? 'pointer' : ''
+    const found = featureAt(gl, event, layers, ({ hover }) => Boolean(hover))
     const text = hoverText(found)
     // What the open popup tells need not be told twice, above it.
     const isTold = found && told?.popup.isOpen() && told.name === nameOf(found)
@@ -56,12 +56,12 @@ export function showRecipePopups(
   }
 }
 
-function foundAt(
+function featureAt(
   gl: MapLibreMap,
   { point: { x, y } }: MapMouseEvent,
   layers: readonly LayerRecipe[],
   isWanted: (recipe: LayerRecipe) => boolean,
-): Found | undefined {
+): PointedFeature | undefined {
   const around: [[number, number], [number, number]] = [
     [x - tolerance, y - tolerance],
     [x + tolerance, y + tolerance],
@@ -74,12 +74,12 @@ function foundAt(
   return undefined
 }
 
-const nameOf = ({ feature: { properties }, recipe: { id } }: Found): string => JSON.stringify([id, properties])
+const nameOf = ({ feature: { properties }, recipe: { id } }: PointedFeature): string => JSON.stringify([id, properties])
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === ''
 
 /** What has no value is left out; a feature without a title has the name of its layer. */
-function popupNode({ feature, recipe }: Found, locale: string | undefined): Node {
+function popupNode({ feature, recipe }: PointedFeature, locale: string | undefined): Node {
   const { properties } = feature
   const { title, fields } = recipe.popup ?? unchosenPopup(Object.keys(properties))
   const present = fields.filter((field) => !isEmpty(properties[typeof field === 'string' ? field : field.name]))
@@ -98,7 +98,7 @@ function popupNode({ feature, recipe }: Found, locale: string | undefined): Node
   return node
 }
 
-function hoverText(found: Found | undefined): string | undefined {
+function hoverText(found: PointedFeature | undefined): string | undefined {
   const value = found?.recipe.hover ? found.feature.properties[found.recipe.hover] : undefined
   return isEmpty(value) ? undefined : String(value)
 }

@@ -22,7 +22,7 @@ export type ZoomsOf = {
 }
 
 /** The places of a table's rows: the centres of their boxes. */
-export const placesOf = (db: Queryable, table: Sql, where: Sql): Promise<SeamRow[]> =>
+export const centresOf = (db: Queryable, table: Sql, where: Sql): Promise<SeamRow[]> =>
   db.query<SeamRow>(sql`
     SELECT id::int4 AS id, 0.5 + (ST_XMin(box) + ST_XMax(box)) / 2 / 40075016.685578488 AS x,
       0.5 - (ST_YMin(box) + ST_YMax(box)) / 2 / 40075016.685578488 AS y,
@@ -58,7 +58,7 @@ export async function seeNoSeams(
   return { thinnedZooms, compared }
 }
 
-type Shown = {
+type ShownRow = {
   readonly id: number
   readonly count: number | undefined
   readonly west: number
@@ -67,7 +67,7 @@ type Shown = {
   readonly south: number
 }
 
-async function shownIn(get: GetTile, path: string, query: string): Promise<{ shown: Shown[]; counted: string }> {
+async function shownIn(get: GetTile, path: string, query: string): Promise<{ shown: ShownRow[]; counted: string }> {
   const reply = await get(`/tiles/${path}.mvt?attributes=id${query}`)
   assert.ok(reply.statusCode < 300, reply.body)
   const shown = featuresOf(reply.rawPayload).map((feature) => {
@@ -85,7 +85,7 @@ async function readZoom(
   places: readonly SeamRow[],
 ) {
   const tiles = Map.groupBy(places, (place) => tileOf(place, zoom))
-  const shownBy = new Map<string, Shown[]>()
+  const shownBy = new Map<string, ShownRow[]>()
   let [sum, isThinned] = [0, false]
   for (const [tile, own] of tiles) {
     const { shown, counted } = await shownIn(get, `${id}/${zoom}/${tile}`, query)
@@ -99,20 +99,20 @@ async function readZoom(
 }
 
 /** What a tile's own features stand for, without those of its buffer. */
-function sumOf(shown: readonly Shown[], own: readonly SeamRow[]): number {
+function sumOf(shown: readonly ShownRow[], own: readonly SeamRow[]): number {
   const ids = new Set(own.map((place) => place.id))
   return shown.filter((one) => ids.has(one.id)).reduce((sum, { count = 1 }) => sum + count, 0)
 }
 
 /** What touches the common border of two tiles is in both. */
-function agreeOnBorders(shownBy: ReadonlyMap<string, readonly Shown[]>, zoom: number): void {
+function agreeOnBorders(shownBy: ReadonlyMap<string, readonly ShownRow[]>, zoom: number): void {
   for (const [tile, shown] of shownBy) {
     const [x = 0, y = 0] = tile.split('/').map(Number)
     const [right, below] = [shownBy.get(`${x + 1}/${y}`), shownBy.get(`${x}/${y + 1}`)]
     const missing = (
-      own: readonly Shown[],
-      other: readonly Shown[] | undefined,
-      touches: (one: Shown) => boolean,
+      own: readonly ShownRow[],
+      other: readonly ShownRow[] | undefined,
+      touches: (one: ShownRow) => boolean,
     ): number[] => {
       const there = new Set(other?.map(({ id }) => id))
       return other

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '@graticule/client'
 import { drivers } from '../../../../server/src/data/databases/drivers.ts'
-import { createOf, type DatabaseDraft, draftOf, inWay, missingOf, newDraft, patchOf } from './database-draft.ts'
+import { createOf, type ConnectionDraft, draftOf, inWay, missingOf, newDraft, patchOf } from './database-draft.ts'
 import { type DriverForm, type FormValues, factsOf, summaryOf } from './driver-form.ts'
 
 const forms: Readonly<Record<'postgres' | 'internal' | 'duckdb', DriverForm>> = drivers
@@ -24,7 +24,7 @@ const stored = {
 } as unknown as Database
 const storedFiles = (rest: object) => ({ ...stored, type: 'duckdb', host: '', user: '', ...rest }) as Database
 
-const filled = (draft: DatabaseDraft, values: FormValues, rest: Partial<DatabaseDraft> = {}): DatabaseDraft => ({
+const filled = (draft: ConnectionDraft, values: FormValues, rest: Partial<ConnectionDraft> = {}): ConnectionDraft => ({
   ...draft,
   name: 'Land',
   values: { ...draft.values, ...values },

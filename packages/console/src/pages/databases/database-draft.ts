@@ -12,7 +12,7 @@ import {
   wayOf,
 } from './driver-form.ts'
 
-export interface DatabaseDraft {
+export interface ConnectionDraft {
   name: string
   description: string
   isDefault: boolean
@@ -21,7 +21,7 @@ export interface DatabaseDraft {
   values: FormValues
 }
 
-export const newDraft = (form: DriverForm): DatabaseDraft => ({
+export const newDraft = (form: DriverForm): ConnectionDraft => ({
   name: '',
   description: '',
   isDefault: false,
@@ -29,20 +29,20 @@ export const newDraft = (form: DriverForm): DatabaseDraft => ({
   values: defaultsOf(form),
 })
 
-export function draftOf(form: DriverForm, { name, description, ...database }: Database): DatabaseDraft {
+export function draftOf(form: DriverForm, { name, description, ...database }: Database): ConnectionDraft {
   const values = valuesOf(form, { name, description, ...database })
   return { name, description, isDefault: database.default, way: wayOf(form, values), values }
 }
 
 /** What is typed stays, but for fields that mean something else in the other way. */
-export function inWay(form: DriverForm, draft: DatabaseDraft, way: string): DatabaseDraft {
+export function inWay(form: DriverForm, draft: ConnectionDraft, way: string): ConnectionDraft {
   const taken = new Set(fieldsOfWay(form, draft.way).flatMap((field) => (field.way ? [field.name] : [])))
   const cleared = fieldsOfWay(form, way).filter((field) => field.way && taken.has(field.name))
   return { ...draft, way, values: { ...draft.values, ...Object.fromEntries(cleared.map(({ name }) => [name, ''])) } }
 }
 
 /** Hidden fields are empty, whatever was typed before they were hidden. */
-const typedIn = ({ values }: Pick<DatabaseDraft, 'values'>, field: FormField): string =>
+const typedIn = ({ values }: Pick<ConnectionDraft, 'values'>, field: FormField): string =>
   isShown(field, values) ? (values[field.name] ?? '') : ''
 
 const isBlank = (field: FormField, text: string): boolean =>
@@ -66,7 +66,7 @@ function bodyOf(entries: readonly (readonly [name: string, value: unknown])[]): 
   return { ...Object.fromEntries(own), ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }) }
 }
 
-export function createOf(type: string, form: DriverForm, draft: DatabaseDraft): DatabaseCreate {
+export function createOf(type: string, form: DriverForm, draft: ConnectionDraft): DatabaseCreate {
   const { name, description, isDefault } = draft
   const fields = fieldsOfWay(form, draft.way).filter((field) => !isBlank(field, typedIn(draft, field)))
   return {
@@ -79,7 +79,7 @@ export function createOf(type: string, form: DriverForm, draft: DatabaseDraft): 
 }
 
 /** Only the differences. The server requires the password again if the server or the user changes. */
-export function patchOf(form: DriverForm, draft: DatabaseDraft, stored: Database): DatabasePatch {
+export function patchOf(form: DriverForm, draft: ConnectionDraft, stored: Database): DatabasePatch {
   const old = draftOf(form, stored)
   const { name, description, isDefault } = draft
   const changes = fieldsOfWay(form, draft.way).flatMap((field) => changeOf(field, draft, old))
@@ -92,7 +92,7 @@ export function patchOf(form: DriverForm, draft: DatabaseDraft, stored: Database
 }
 
 /** A secret that is left empty stays. Null takes a key out of the metadata. */
-function changeOf(field: FormField, draft: DatabaseDraft, old: DatabaseDraft): [string, unknown][] {
+function changeOf(field: FormField, draft: ConnectionDraft, old: ConnectionDraft): [string, unknown][] {
   const text = typedIn(draft, field)
   const before = old.values[field.name] ?? ''
   if (isBlank(field, text)) {
@@ -106,7 +106,7 @@ function changeOf(field: FormField, draft: DatabaseDraft, old: DatabaseDraft): [
 const listOf = new Intl.ListFormat('en-GB', { type: 'conjunction' })
 
 /** Why the draft cannot be sent yet, if anything is missing. */
-export function missingOf(form: DriverForm, draft: DatabaseDraft, stored: Database | null): string | undefined {
+export function missingOf(form: DriverForm, draft: ConnectionDraft, stored: Database | null): string | undefined {
   if (draft.name.trim() === '') return 'Give it a name.'
   const shown = fieldsOfWay(form, draft.way).filter((field) => isShown(field, draft.values))
   const missing = shown.filter((field) => field.required && isBlank(field, typedIn(draft, field)))

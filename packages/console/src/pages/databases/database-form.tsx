@@ -18,7 +18,7 @@ import { Note, Skeleton } from '../../components/note.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { formatMs } from '../../format.ts'
 import { useClient, useMay } from '../../session/session.tsx'
-import { createOf, type DatabaseDraft, draftOf, missingOf, newDraft, patchOf } from './database-draft.ts'
+import { createOf, type ConnectionDraft, draftOf, missingOf, newDraft, patchOf } from './database-draft.ts'
 import { DriverFields } from './driver-fields.tsx'
 import type { DriverForm } from './driver-form.ts'
 import { useDrivers } from './use-drivers.ts'
@@ -65,8 +65,8 @@ function LoadedForm({
   const driver = drivers.find(({ name }) => name === type)
   const form = driver ?? bareForm
   const mayTest = useMayTest()
-  const [draft, setDraft] = useState<DatabaseDraft>(() => (stored ? draftOf(form, stored) : newDraft(form)))
-  const change = (changes: Partial<DatabaseDraft>) => setDraft((old) => ({ ...old, ...changes }))
+  const [draft, setDraft] = useState<ConnectionDraft>(() => (stored ? draftOf(form, stored) : newDraft(form)))
+  const change = (changes: Partial<ConnectionDraft>) => setDraft((old) => ({ ...old, ...changes }))
   const changes = stored ? patchOf(form, draft, stored) : {}
   const isTestable = mayTest && driver?.isPlatform === false && (!stored || isOfConnection(changes))
   const send = (isTested: boolean) =>
@@ -135,7 +135,7 @@ function LoadedForm({
 /** A driver names its field `metadata.ssl`, an error of the server `metadata/ssl`. */
 const pathOf = (name: string): string => name.replaceAll('.', '/')
 
-const shownPaths = ({ fields }: DriverForm, { way }: DatabaseDraft): string[] => [
+const shownPaths = ({ fields }: DriverForm, { way }: ConnectionDraft): string[] => [
   'name',
   'description',
   ...fields.filter((field) => (field.way ?? way) === way).map((field) => pathOf(field.name)),

@@ -3,17 +3,17 @@ import type { Database } from '@graticule/client'
 import type { ReactElement } from 'react'
 import { Segmented, Select, TextArea, TextField } from '../../components/field.tsx'
 import { layout } from '../../components/page.tsx'
-import { type DatabaseDraft, inWay } from './database-draft.ts'
+import { type ConnectionDraft, inWay } from './database-draft.ts'
 import classes from './databases.module.css'
 import { type DriverForm, type FormField, fieldsOfWay, isShown, isWayFixed } from './driver-form.ts'
 
 interface DriverFieldsProps {
   form: DriverForm
-  draft: DatabaseDraft
+  draft: ConnectionDraft
   stored: Database | null
   /** The server's error for a field of the form, such as `host`. */
   faultAt(name: string): string | undefined
-  onChange(draft: DatabaseDraft): void
+  onChange(draft: ConnectionDraft): void
 }
 
 export function DriverFields({ form, draft, stored, faultAt, onChange }: DriverFieldsProps): ReactElement {

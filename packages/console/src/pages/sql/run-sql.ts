@@ -6,7 +6,7 @@ import type { ChangeSql, SqlRun } from './sql-session.ts'
 const mostRows = 50_000
 const defaultRows = 1_000
 
-interface Asked {
+interface SqlRequest {
   sql: string
   databaseId: string
   limit: string
@@ -14,12 +14,12 @@ interface Asked {
   last: SqlRun
 }
 
-export const limitOf = (text: string): number => {
+const limitOf = (text: string): number => {
   const limit = Number.parseInt(text, 10)
   return Number.isNaN(limit) ? defaultRows : Math.min(mostRows, Math.max(0, limit))
 }
 
-export async function runSql(client: Client, asked: Asked, change: ChangeSql): Promise<void> {
+export async function runSql(client: Client, asked: SqlRequest, change: ChangeSql): Promise<void> {
   const { sql, databaseId, applicationId, last } = asked
   const controller = new AbortController()
   const begunAt = performance.now()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { changed } from '../../../testing/change-world.ts'
+import { changed } from '../../../testing/changes/change-world.ts'
 import { until } from '../../../testing/until.ts'
 import { type WebhookWorld, webhookWorld } from '../../../testing/webhook-world.ts'
 import { listen } from '../../kernel/events.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type ChangeWorld, changed, changeWorld, sweepLog } from '../../../testing/change-world.ts'
+import { type ChangeWorld, changed, changeWorld, sweepLog } from '../../../testing/changes/change-world.ts'
 import { until } from '../../../testing/until.ts'
 
 let world: ChangeWorld

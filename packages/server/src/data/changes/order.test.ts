@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
-import type { ChangeClient } from '../../../testing/change-client.ts'
-import { type ChangeWorld, changeWorld, listen, outliveRetention } from '../../../testing/change-world.ts'
+import type { ChangeClient } from '../../../testing/changes/change-client.ts'
+import { type ChangeWorld, changeWorld, listen, outliveRetention } from '../../../testing/changes/change-world.ts'
 import { until } from '../../../testing/until.ts'
 
 // Writers that overlap in every way, and listeners who come, go and change servers: each committed row is told exactly once.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { sweepLog } from '../../../testing/change-world.ts'
+import { sweepLog } from '../../../testing/changes/change-world.ts'
 import { until } from '../../../testing/until.ts'
 import { type WebhookWorld, webhookWorld } from '../../../testing/webhook-world.ts'
 import { sql } from '../../kernel/db/sql.ts'

@@ -43,10 +43,10 @@ export function pointOf(value: unknown): string[] | undefined {
   return type === 'Point' && Array.isArray(coordinates) ? coordinates.map((one) => String(withDigits(one))) : undefined
 }
 
-export type CellValue = { value: unknown } | { error: string } | { isLeftOut: true }
+export type DraftValue = { value: unknown } | { error: string } | { isLeftOut: true }
 
 /** The value to send. Its type is checked as far as the page can; the server checks all. */
-export function readCell(attribute: CellAttribute, { mode, text, point }: CellDraft): CellValue {
+export function readCell(attribute: CellAttribute, { mode, text, point }: CellDraft): DraftValue {
   if (mode === 'default') return { isLeftOut: true }
   if (mode === 'null') return { value: null }
   const { type } = attribute
@@ -60,7 +60,7 @@ export function readCell(attribute: CellAttribute, { mode, text, point }: CellDr
 const axes = ['a longitude', 'a latitude', 'a height']
 const most = [360, 90, Number.MAX_VALUE]
 
-function readPoint(point: readonly string[]): CellValue {
+function readPoint(point: readonly string[]): DraftValue {
   const coordinates: number[] = []
   for (const [index, text] of point.entries()) {
     if (text.trim() === '' && index === 2) break
@@ -79,7 +79,7 @@ const shapes: Partial<Record<ColumnType, string>> = {
   geometry: 'Must be a GeoJSON geometry, such as {"type": "Point", "coordinates": [24.94, 60.17]}.',
 }
 
-function readStructured(type: ColumnType, text: string): CellValue {
+function readStructured(type: ColumnType, text: string): DraftValue {
   try {
     const value = parseExact(text)
     if (type === 'json') return { value }

@@ -12,7 +12,7 @@ export interface CellFieldProps {
 }
 
 /** Whether a new row must have a value. */
-export const isRequired = ({ nullable, generated, ...attribute }: DatasetAttribute): boolean =>
+const isRequired = ({ nullable, generated, ...attribute }: DatasetAttribute): boolean =>
   !nullable && !generated && attribute.default === undefined
 
 /** What is shown in a field without a value. */

@@ -44,7 +44,7 @@ export function NewShare({ styleId, name, style }: NewShareProps): ReactElement 
     async mutationFn(use: ShareUse) {
       const expiresAt = days ? new Date(Date.now() + Number(days) * dayMs).toISOString() : null
       const tiles = await sortTiles(client, tilesOf(style))
-      const made = shareKey({ use, styleId, name, ...tiles, allowedOrigins: withOwn(allowedOrigins), expiresAt })
+      const made = shareKey({ use, styleId, name, ...tiles, allowedOrigins: withServerOrigin(allowedOrigins), expiresAt })
       return { key: await client.apiKeys.create(made), use }
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.apikeys.all }),
@@ -99,7 +99,7 @@ export function NewShare({ styleId, name, style }: NewShareProps): ReactElement 
 }
 
 /** Adds this server's origin, because the shared page is on it. */
-const withOwn = (origins: readonly string[]): string[] =>
+const withServerOrigin = (origins: readonly string[]): string[] =>
   origins.length === 0 ? [] : [...new Set([new URL(serverUrl).origin, ...origins])]
 
 /** Separates tile sources from datasets that are drawn without one. */

@@ -89,9 +89,9 @@ function demandSqlRights({ caller }: Scope, databaseId: string): void {
   authorize(caller, { class: 'databases', level: 'read' }, databaseId)
 }
 
-type Asked = Pick<Dataset, 'applicationId' | 'databaseId' | 'databaseType'> & { readonly sql: string }
+type DatabaseQuery = Pick<Dataset, 'applicationId' | 'databaseId' | 'databaseType'> & { readonly sql: string }
 
-async function passingDataset({ sources }: QueryServices, asked: Asked, signal: AbortSignal): Promise<Dataset> {
+async function passingDataset({ sources }: QueryServices, asked: DatabaseQuery, signal: AbortSignal): Promise<Dataset> {
   const { sql: source, databaseType, ...where } = asked
   const draft = { ...where, type: 'sql', source, metadata: {}, secrets: null, attributes: [] }
   const { attributes } = await sources.inspect(draft, { signal, mayListTables: true }).catch(atSql)

@@ -4,7 +4,7 @@
  * unusual goes the usual way, which stays the definition.
  */
 import { type Compression, compress, worthCompressing } from '../../../api/http/answers/compression.ts'
-import { lanePlace } from '../../../kernel/db/postgres/raw-lanes.ts'
+import { laneSession } from '../../../kernel/db/postgres/raw-lanes.ts'
 import { encodeStatement } from '../../../kernel/db/values.ts'
 import { type CachedTile, formsOf } from '../cache/tile-cache.ts'
 import { questionKey, type TileRequest } from '../http/tile-request.ts'
@@ -35,7 +35,7 @@ export function compileTile(
   const zooms = compiled.get(loadedSource) ?? new Map<number, CompiledTile>()
   if (zooms.has(z)) return
   const { series, ...shape } = encoder
-  const place = lanePlace(server, plannedOnceBy(settings))
+  const place = laneSession(server, plannedOnceBy(settings))
   zooms.set(z, { place, statementFor: statementsOf(query), encoder: shape, series, shown, isSure })
   compiled.set(loadedSource, zooms)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type ExternalServer, startExternalServer } from '../../../../testing/peers/external-server.ts'
 import { makeRealWorld, realTables } from '../../../../testing/thinning/real-world.ts'
-import { placesOf, seeNoSeams } from '../../../../testing/thinning/zoom-tiles.ts'
+import { centresOf, seeNoSeams } from '../../../../testing/thinning/zoom-tiles.ts'
 import { type TileApp, tileApp } from '../../../../testing/tiles.ts'
 import { ident, raw } from '../../../kernel/db/sql.ts'
 
@@ -36,7 +36,7 @@ describe('the real world in a database on another server', {
     ] as const) {
       test(`tiles of ${table}${what} show no seams, lose no row while zooming in, and stand for all rows`, async () => {
         const id = await maps.dataset({ source: table, databaseId })
-        const places = await placesOf(server.db, ident(table), raw(where))
+        const places = await centresOf(server.db, ident(table), raw(where))
         const { thinnedZooms, compared } = await seeNoSeams(maps.get, { id, query, zooms }, places)
         assert.ok(thinnedZooms >= 2, String(thinnedZooms))
         assert.ok(compared >= 10, `${compared} borders were compared`)

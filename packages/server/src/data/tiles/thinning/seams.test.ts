@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { later } from '../../../../testing/clock.ts'
-import { placesOf, seeNoSeams } from '../../../../testing/thinning/zoom-tiles.ts'
+import { centresOf, seeNoSeams } from '../../../../testing/thinning/zoom-tiles.ts'
 import { type TileApp, tileApp } from '../../../../testing/tiles.ts'
 import { until } from '../../../../testing/until.ts'
 import { raw, sql } from '../../../kernel/db/sql.ts'
@@ -67,7 +67,7 @@ for (const table of ['points', 'lines', 'areas']) {
   for (const { way, query, where, source } of ways) {
     test(`tiles of ${table} made from ${way} show no seams, lose no row while zooming in, and stand for all rows`, async () => {
       const id = await source(table)
-      const places = await placesOf(maps.app.db, raw(`${maps.schema}.${table}`), raw(where))
+      const places = await centresOf(maps.app.db, raw(`${maps.schema}.${table}`), raw(where))
       const { thinnedZooms, compared } = await seeNoSeams(maps.get, { id, query, zooms }, places)
       assert.ok(thinnedZooms >= 3, String(thinnedZooms))
       assert.ok(compared >= 10, `${compared} borders were compared`)

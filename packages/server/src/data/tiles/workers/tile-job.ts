@@ -3,7 +3,7 @@
 import type { Compression } from '../../../api/http/answers/compression.ts'
 import type { PostgresServer } from '../../../kernel/db/postgres/postgres-client.ts'
 import type { RawStatement } from '../../../kernel/db/postgres/raw-connection.ts'
-import type { LanePlace } from '../../../kernel/db/postgres/raw-lanes.ts'
+import type { LaneSession } from '../../../kernel/db/postgres/raw-lanes.ts'
 import type { BoundNames } from '../../../kernel/db/sql.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { DrawnCells } from '../aggregate/draw-cells.ts'
@@ -50,7 +50,7 @@ export type TileJob = {
 
 /** How the tiles of a zoom are made that differ in nothing but their place. */
 export type TileForm = {
-  readonly place: LanePlace
+  readonly place: LaneSession
   readonly statementFor: (tile: Tile) => RawStatement
   readonly encoder: Omit<EncoderOptions, 'tile'>
   /** Names the tiles whose sizes can be compared. */

@@ -20,14 +20,14 @@ const keyName = ({ name }: StagedTable): Sql => ident(`${name}_pkey`)
 const keyIndex = (staged: StagedTable): Sql =>
   sql`CREATE UNIQUE INDEX ${keyName(staged)} ON ${tableOf(staged)} (${ident(keyColumn)})`
 
-const placeIndex = (staged: StagedTable): Sql =>
+const spatialIndex = (staged: StagedTable): Sql =>
   sql`CREATE INDEX ${ident(`${staged.name}_geom`)} ON ${tableOf(staged)} USING gist (${ident(geometryColumn)})`
 
 /** While the table is empty. */
 export async function makeIndexes(staged: StagedTable): Promise<void> {
   const { target, plan } = staged
   await target.db.query(keyIndex(staged))
-  if (plan.geometry) await target.db.query(placeIndex(staged))
+  if (plan.geometry) await target.db.query(spatialIndex(staged))
 }
 
 /** Makes what is missing yet. */
@@ -67,7 +67,7 @@ async function indexLoaded(staged: StagedTable): Promise<number> {
   const isAdopted = keyCandidate !== undefined && (await adoptKey(target.db, table, keyName(staged), keyCandidate))
   // A unique index first: adding the key directly would have to wait for the other index.
   const unique = isAdopted ? Promise.resolve() : make(keyIndex(staged))
-  const indexed = Promise.all([unique, plan.geometry && make(placeIndex(staged))])
+  const indexed = Promise.all([unique, plan.geometry && make(spatialIndex(staged))])
   const [count] = await Promise.all([
     unique.then(() => counted ?? (plan.geometry?.isAreal ? countInvalid(staged) : 0)),
     indexed.then(() => target.db.query(sql`ANALYZE ${table}`)),

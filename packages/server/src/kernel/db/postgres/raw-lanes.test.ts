@@ -3,10 +3,10 @@ import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { readPlatformServer } from '../../libpq/platform-server.ts'
 import type { Done, RawConnection, RawStatement } from './raw-connection.ts'
-import { createRawLanes, lanePlace } from './raw-lanes.ts'
+import { createRawLanes, laneSession } from './raw-lanes.ts'
 
 const statement: RawStatement = { text: 'SELECT 1', values: [], binary: [], isUntrusted: false }
-const placeOf = (name: string) => lanePlace({ platform: readPlatformServer(`postgres://${name}@own/db`) }, '')
+const placeOf = (name: string) => laneSession({ platform: readPlatformServer(`postgres://${name}@own/db`) }, '')
 
 /** Connections that answer when they are told to. */
 function lanesOf(maxTotal: number) {

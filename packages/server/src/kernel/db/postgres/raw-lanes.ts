@@ -8,11 +8,11 @@ import { type PostgresServer, poolKeyOf } from './postgres-client.ts'
 import { connectRaw, type Done, type RawConnection, type RawStatement, type RowSink } from './raw-connection.ts'
 
 /** A session on a server. */
-export type LanePlace = { readonly key: string; readonly server: PostgresServer; readonly settings: string }
+export type LaneSession = { readonly key: string; readonly server: PostgresServer; readonly settings: string }
 
 export type RawLanes = {
   /** False if there is no place, and then nothing is called. */
-  send(place: LanePlace, statement: RawStatement, onRow: RowSink, done: Done): boolean
+  send(place: LaneSession, statement: RawStatement, onRow: RowSink, done: Done): boolean
   close(): void
 }
 
@@ -28,7 +28,7 @@ const idleMs = 30_000
 /** After a failure to connect. */
 const retryMs = 5_000
 
-export const lanePlace = (server: PostgresServer, settings: string): LanePlace => ({
+export const laneSession = (server: PostgresServer, settings: string): LaneSession => ({
   key: `${poolKeyOf(server).key} ${settings}`,
   server,
   settings,
@@ -82,7 +82,7 @@ function createLaneSet(maxTotal: number, connect: typeof connectRaw) {
     return oldest !== undefined
   }
 
-  async function connectLane(lane: Lane, { server, settings }: LanePlace): Promise<void> {
+  async function connectLane(lane: Lane, { server, settings }: LaneSession): Promise<void> {
     try {
       lane.connection = await connect(server, settings, memory)
       if (isClosed) end(lane)
@@ -105,7 +105,7 @@ function createLaneSet(maxTotal: number, connect: typeof connectRaw) {
       return best?.connection
     },
     /** Opens another connection, if there may be one. */
-    open(place: LanePlace): void {
+    open(place: LaneSession): void {
       const { key } = place
       const now = performance.now()
       const isTooSoon = now - (failedAt.get(key) ?? -retryMs) < retryMs

@@ -54,13 +54,13 @@ function refusalOf({ height, width }: { height: number; width: number }, { rows,
   return undefined
 }
 
-const mostTold = 3
+const mostNamed = 3
 const shownLength = 40
 
 const shortened = (text: string): string =>
   text.length > shownLength ? `“${text.slice(0, shownLength)}…”` : `“${text}”`
 
 function faultsText(faults: readonly string[]): string {
-  const others = faults.length - mostTold
-  return [...faults.slice(0, mostTold), ...(others > 0 ? [`And ${others} more.`] : [])].join(' ')
+  const others = faults.length - mostNamed
+  return [...faults.slice(0, mostNamed), ...(others > 0 ? [`And ${others} more.`] : [])].join(' ')
 }

@@ -8,7 +8,7 @@ import { useOfferedEditing } from '../row-editing.tsx'
 import { inlineDraft, isInlineColumn, isInlineValue, isSameValue, readInline } from './inline-cell.ts'
 import { type ChangeCells, useChangeCells } from './use-change-cells.ts'
 import { type FillRows, useFillRows } from './use-fill-rows.ts'
-import { type PasteTarget, usePaste } from './use-paste.ts'
+import { type PasteArea, usePaste } from './use-paste.ts'
 
 export interface EditedCell {
   id: RowId
@@ -33,7 +33,7 @@ export interface CellEditing extends ChangeCells {
   giveUp(): void
   /** Gives all selected rows the same value. */
   fill: FillRows
-  paste(text: string, target: PasteTarget): void
+  paste(text: string, target: PasteArea): void
 }
 
 /** Null where the rows of the table cannot be written. */

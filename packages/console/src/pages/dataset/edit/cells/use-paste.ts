@@ -10,7 +10,7 @@ import type { ChangeCells } from './use-change-cells.ts'
 import type { FillRows } from './use-fill-rows.ts'
 
 /** The cells from one on, to the right and down. */
-export interface PasteTarget {
+export interface PasteArea {
   rowCount: number
   /** Undefined while it is not loaded. */
   rowAt(offset: number): Row | undefined
@@ -26,7 +26,7 @@ export function usePaste({ dataset, selection }: TableState, { change }: ChangeC
     if ('error' in read) refuse(read.error)
     else fill(attribute, read.value)
   }
-  return (text: string, { rowCount, rowAt, columns }: PasteTarget) => {
+  return (text: string, { rowCount, rowAt, columns }: PasteArea) => {
     const block = readClipboardTable(text)
     const [first, attribute] = [rowAt(0), columns[0]]
     const isInSelection = first !== undefined && selection.ids.length > 1 && selection.isSelected(first)

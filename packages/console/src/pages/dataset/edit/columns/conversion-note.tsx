@@ -45,7 +45,7 @@ export function ConversionNote({ conversion, isLossMeant, onLossMeant }: Convers
   )
 }
 
-export function wordsOf({ values, lost, changed, dropsDefault }: DatasetsColumnConversionAnswer): string {
+function wordsOf({ values, lost, changed, dropsDefault }: DatasetsColumnConversionAnswer): string {
   const all = values === 1 ? 'The only value' : `All ${formatNumber(values)} values`
   return [
     lost > 0 && `${formatNumber(lost)} of ${formatNumber(values)} values are none of the new type: they would be lost.`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nextPlace } from './grid-editing.ts'
+import { nextPosition } from './grid-editing.ts'
 import type { GridPosition } from './grid-keyboard.ts'
 
 test('Tab goes to the next cell that can be edited in its place, also in the next row, and stops at the ends of the table', () => {
@@ -18,5 +18,5 @@ test('Tab goes to the next cell that can be edited in its place, also in the nex
     ['below', at(2, 1), at(2, 1)],
     ['here', at(1, 3), at(1, 3)],
   ] as const
-  for (const [next, from, to] of moves) assert.deepEqual(nextPlace(next, from, extent, isInline), to, next)
+  for (const [next, from, to] of moves) assert.deepEqual(nextPosition(next, from, extent, isInline), to, next)
 })

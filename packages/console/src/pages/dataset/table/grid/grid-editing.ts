@@ -46,7 +46,7 @@ export function useGridEditing({ cells, columns, shown, active, total, element, 
     cells,
     edit,
     onLeft(next) {
-      const place = nextPlace(next, active, { rows: total, columns: columns.length }, isInline)
+      const place = nextPosition(next, active, { rows: total, columns: columns.length }, isInline)
       go(place)
       if (isBeside(next) && isInline(place)) edit(place)
     },
@@ -75,7 +75,7 @@ interface GridExtent {
 }
 
 /** Beside a cell the next one that is edited in its place, in another row behind the last column. */
-export function nextPlace(
+export function nextPosition(
   next: NextCell,
   from: GridPosition,
   { rows, columns }: GridExtent,

@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { until } from './until.ts'
+import { until } from '../until.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever was sent
 export type ChangeEvent = { event: string; data: any; id: string | undefined }
