@@ -24,7 +24,7 @@ const wallClock: Readonly<Record<string, string>> = {
   'boot/doctor/checks/machine.ts': 'it compares the clocks',
   'kernel/storage/s3/local-copies.ts': 'files have times',
   'kernel/storage/s3/s3-store.ts': 'files have times',
-  'boot/telemetry/metrics-bridge.ts': 'figures have times',
+  'boot/telemetry/metrics-bridge.ts': 'metrics have times',
   'boot/telemetry/work-spans.ts': 'spans have times',
   'data/tiles/overviews/external-overviews.ts': 'rows have times',
   'data/tiles/overviews/files/file-overviews.ts': 'rows have times',

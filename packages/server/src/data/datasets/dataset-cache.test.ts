@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { later } from '../../../testing/clock.ts'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
+import { later } from '../../../testing/processes/clock.ts'
 
 // One database is enough: it is about what the process remembers.
 

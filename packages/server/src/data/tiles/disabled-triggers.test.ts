@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { later } from '../../../testing/clock.ts'
+import { later } from '../../../testing/processes/clock.ts'
 import { type TileApp, tileApp, valuesOf } from '../../../testing/tiles.ts'
 import { until } from '../../../testing/until.ts'
 import { sql } from '../../kernel/db/sql.ts'

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
-import { later } from '../../../testing/clock.ts'
+import { later } from '../../../testing/processes/clock.ts'
 import { featuresOf, type TileApp, tileApp, valuesOf } from '../../../testing/tiles.ts'
 import { sql } from '../../kernel/db/sql.ts'
 

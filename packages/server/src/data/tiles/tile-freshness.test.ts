@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
-import { later } from '../../../testing/clock.ts'
+import { later } from '../../../testing/processes/clock.ts'
 import { type TileApp, tileApp, valuesOf } from '../../../testing/tiles.ts'
 import { until } from '../../../testing/until.ts'
 import type { App } from '../../boot/app.ts'

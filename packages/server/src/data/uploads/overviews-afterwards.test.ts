@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { later } from '../../../testing/clock.ts'
+import { later } from '../../../testing/processes/clock.ts'
 import { stays, until } from '../../../testing/until.ts'
 import { type UploadApp, uploadApp } from '../../../testing/uploads.ts'
 import { ident, sql } from '../../kernel/db/sql.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { latLngToCell } from 'h3-js'
-import { later } from '../../../../testing/clock.ts'
+import { later } from '../../../../testing/processes/clock.ts'
 import { featuresOf, type TileApp, tileApp } from '../../../../testing/tiles.ts'
 import { createRandom } from '../../../../testing/uploads/random.ts'
 

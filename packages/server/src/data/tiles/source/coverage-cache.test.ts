@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { later } from '../../../../testing/clock.ts'
+import { later } from '../../../../testing/processes/clock.ts'
 import { until } from '../../../../testing/until.ts'
 import { createCoverageCache } from './coverage-cache.ts'
 import type { TileExtent } from './tile-bounds.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { later } from '../../../../testing/clock.ts'
+import { later } from '../../../../testing/processes/clock.ts'
 import { centresOf, seeNoSeams } from '../../../../testing/thinning/zoom-tiles.ts'
 import { type TileApp, tileApp } from '../../../../testing/tiles.ts'
 import { until } from '../../../../testing/until.ts'
