@@ -9,7 +9,7 @@ import {
   noRecipes,
   themedStyle,
 } from '@graticule/map/recipe'
-import { type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
+import { createExpression, type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
 import { baseStyles } from '../../../../../server/src/tenants/cartography/maps/base-styles.ts'
 import { isEditedByHand, themeOfStyle, tilesOf, withBase, withRecipes, withSeenBreaks } from './map-style.ts'
 
@@ -47,6 +47,16 @@ test('what is far is drawn below its zoom and the features from there on, in a s
     assert.deepEqual(tilesOf(style), ['tiles'])
     assert.equal(isEditedByHand(style), false)
   }
+})
+
+test('a heat map weighs each feature by the rows that it stands for, and one that stands for itself by one', () => {
+  const [layer] = own(styleOf({ far: { kind: 'heat', below: 7, weight: 'pop', most: 10, radius: 24, ...ramp } }))
+  const paint = (layer?.paint ?? {}) as Record<string, unknown>
+  const expression = createExpression(paint['heatmap-weight'], 'paint')
+  assert.equal(expression.result, 'success')
+  const { evaluate } = expression.value as unknown as { evaluate(globals: object, feature: object): unknown }
+  const weightOf = (properties: object) => evaluate.call(expression.value, { zoom: 3 }, { type: 1, properties })
+  assert.deepEqual([weightOf({ pop: 10 }), weightOf({ pop: 5, svc_count: 6 }), weightOf({})], [1, 3, 0])
 })
 
 test('what is far at all zooms leaves no features', () => {
