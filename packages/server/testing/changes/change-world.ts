@@ -4,9 +4,9 @@ import type { App } from '../../src/boot/app.ts'
 import { tenantSchema } from '../../src/data/databases/tenant-schema.ts'
 import type { Db } from '../../src/kernel/db/db.ts'
 import { sql } from '../../src/kernel/db/sql.ts'
-import { type ChangeClient, openChanges } from './change-client.ts'
 import { type Tenant, type TestApp, testApp } from '../harness.ts'
 import { until } from '../until.ts'
+import { type ChangeClient, openChanges } from './change-client.ts'
 
 type FollowRequest = { lastEventId?: string | undefined; key?: string; query?: string; port?: number }
 export type ChangeWorld = Awaited<ReturnType<typeof changeWorld>>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '@graticule/client'
 import { drivers } from '../../../../server/src/data/databases/drivers.ts'
-import { createOf, type ConnectionDraft, draftOf, inWay, missingOf, newDraft, patchOf } from './database-draft.ts'
+import { type ConnectionDraft, createOf, draftOf, inWay, missingOf, newDraft, patchOf } from './database-draft.ts'
 import { type DriverForm, type FormValues, factsOf, summaryOf } from './driver-form.ts'
 
 const forms: Readonly<Record<'postgres' | 'internal' | 'duckdb', DriverForm>> = drivers

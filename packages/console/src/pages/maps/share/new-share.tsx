@@ -44,7 +44,14 @@ export function NewShare({ styleId, name, style }: NewShareProps): ReactElement 
     async mutationFn(use: ShareUse) {
       const expiresAt = days ? new Date(Date.now() + Number(days) * dayMs).toISOString() : null
       const tiles = await sortTiles(client, tilesOf(style))
-      const made = shareKey({ use, styleId, name, ...tiles, allowedOrigins: withServerOrigin(allowedOrigins), expiresAt })
+      const made = shareKey({
+        use,
+        styleId,
+        name,
+        ...tiles,
+        allowedOrigins: withServerOrigin(allowedOrigins),
+        expiresAt,
+      })
       return { key: await client.apiKeys.create(made), use }
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.apikeys.all }),
