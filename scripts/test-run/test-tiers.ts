@@ -49,7 +49,7 @@ const long: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['external-overviews.test.ts', 'peer-readers.test.ts', 'generated-clients.test.ts'],
   ],
-  'thinned tiles of the real world': ['thinning/real-seams.test.ts'],
+  'thinned tiles of the real world': ['thinning/real-seams.test.ts', 'thinning/pictures.test.ts'],
   'published packages and pages': [
     'installed-packages.test.ts',
     'reference-pages.test.ts',
