@@ -103,7 +103,7 @@ export function useTags(): TagCount[] {
   return data
 }
 
-export function countTags(tags: readonly (readonly string[])[]): TagCount[] {
+function countTags(tags: readonly (readonly string[])[]): TagCount[] {
   const byName = Map.groupBy(
     tags.flatMap((some) => [...new Set(some)]),
     (name) => name,

@@ -1,0 +1,1 @@
+var e=e=>e?.kind===`hexagons`||e?.kind===`grid`,t=[`search`,`fullscreen`,`locate`,`measure`,`time`],n=[`search`,`fullscreen`],r=6,i=e=>({title:null,fields:e.slice(0,r)}),a={version:1,baseId:null,isBaseHidden:!1,layers:[]},o=e=>e===`date`||e===`datetime`,s=e=>e.kind!==`one`,c=e=>e===`integer`||e===`number`;export{t as a,n as c,o as i,e as n,a as o,c as r,i as s,s as t};

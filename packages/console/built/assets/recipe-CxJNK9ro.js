@@ -1,1 +1,0 @@
-var e=[`search`,`fullscreen`,`locate`,`measure`,`time`],t=[`search`,`fullscreen`],n={version:1,baseId:null,isBaseHidden:!1,layers:[]},r=e=>e.kind!==`one`,i=e=>e===`integer`||e===`number`;export{t as a,n as i,i as n,e as r,r as t};

@@ -1,1 +1,0 @@
-import{i as e}from"./recipe-CxJNK9ro.js";var t=`graticule:recipes`;function n({metadata:n}){let r=n?.[t];return r?.version===1&&Array.isArray(r.layers)?r:e}export{n,t};
