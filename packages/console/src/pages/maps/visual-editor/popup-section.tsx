@@ -8,8 +8,9 @@ import {
   unchosenPopup,
 } from '@graticule/map/recipe'
 import type { ReactElement } from 'react'
-import { IconButton } from '../../../components/button.tsx'
+import { Button } from '../../../components/button.tsx'
 import { Checkbox, Select, TextField } from '../../../components/field.tsx'
+import { Icon } from '../../../components/icon.tsx'
 import classes from './panel.module.css'
 import type { SectionProps } from './section.ts'
 
@@ -122,11 +123,12 @@ function FieldRow({ field, type, onChange, onUp, onRemove }: FieldRowProps): Rea
   return (
     <details className={classes.field}>
       <summary>
+        <span className={classes.chevron}>
+          <Icon name="chevronRight" />
+        </span>
         <span className={classes.grow} title={name}>
           {label ?? name}
         </span>
-        {onUp && <IconButton icon="chevronUp" label={`Move ${name} up`} onClick={onUp} />}
-        <IconButton icon="trash" label={`Remove ${name}`} onClick={onRemove} />
       </summary>
       <TextField
         label="Label"
@@ -159,6 +161,16 @@ function FieldRow({ field, type, onChange, onUp, onRemove }: FieldRowProps): Rea
           />
         </div>
       )}
+      <div className={classes.row}>
+        {onUp && (
+          <Button icon="chevronUp" aria-label={`Move ${name} up`} onClick={onUp}>
+            Move up
+          </Button>
+        )}
+        <Button icon="trash" aria-label={`Remove ${name}`} onClick={onRemove}>
+          Remove
+        </Button>
+      </div>
     </details>
   )
 }
