@@ -54,6 +54,7 @@ const long: Readonly<Record<string, readonly string[]>> = {
     'installed-packages.test.ts',
     'reference-pages.test.ts',
     'system-tests/docs.test.ts',
+    'console/src/accessibility.test.ts',
   ],
 }
 

@@ -160,12 +160,13 @@ interface AxeResult {
 
 const axe = new URL(import.meta.resolve('axe-core/axe.min.js'))
 
-/** What axe-core finds of serious or critical impact. The page's policy forbids inline scripts, so it is sent by the debugger. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+/** What axe-core finds of serious or critical impact, also by rules that it does not ask by itself. The page's policy forbids inline scripts, so it is sent by the debugger. */
+export async function accessibilityFaults(page: Page, moreRules: readonly string[] = []): Promise<string[]> {
+  const rules = Object.fromEntries(moreRules.map((rule) => [rule, { enabled: true }]))
   const session = await page.context().newCDPSession(page)
   await session.send('Runtime.evaluate', { expression: await readFile(axe, 'utf8') })
   const { result } = await session.send('Runtime.evaluate', {
-    expression: 'axe.run(document, { resultTypes: ["violations"] })',
+    expression: `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], rules })})`,
     awaitPromise: true,
     returnByValue: true,
   })
