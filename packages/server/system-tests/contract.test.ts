@@ -395,7 +395,7 @@ async function serve(agentId: string, { developer: key }: Tenant): Promise<void>
 /** For operations that the example of their resource does not suit. */
 const particularRecords: readonly [ids: RegExp, make: (tenant: Tenant) => Promise<string>][] = [
   [/^databases\.(tables|publish|query)$/, internalDatabase],
-  [/^datasets\..*([rR]ows?|Column)$/, tableDataset],
+  [/^datasets\.(.*([rR]ows?|Column)|columnConversion)$/, tableDataset],
 ]
 
 let tables = 0

@@ -56,6 +56,10 @@ const allowed: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'packages/server/src/tenants/contactpoints/deliveries.test.ts': 1,
     'packages/server/system-tests/behind-nginx.test.ts': 1,
   },
+  'what replicas and polls of this process have to know within a second': {
+    'packages/server/src/data/tiles/tile-freshness.test.ts': 1,
+    'packages/server/src/tenants/auth/session.test.ts': 4,
+  },
   'the samples of the test below': {
     'packages/server/system-tests/waits.test.ts': 5,
   },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { later } from '../../../testing/processes/clock.ts'
 import { type TileApp, tileApp, valuesOf } from '../../../testing/tiles.ts'
 import { until } from '../../../testing/until.ts'
 import type { App } from '../../boot/app.ts'
@@ -44,7 +44,7 @@ async function seen(id: string): Promise<unknown[][]> {
 const both = (...ids: number[]) => [ids, ids]
 
 /** Nobody may see what was a second ago. */
-const aSecond = () => later(1_000)
+const aSecond = () => setTimeout(1000)
 
 test('whoever makes up versions has a source read ten times a second at most, and who heard of a change still sees it at once', async (t) => {
   const name = await table()
@@ -118,7 +118,7 @@ describe('a change of the data is seen within a second, on every server', { conc
       [`INSERT INTO ${name} VALUES (9, ST_Point(7, 50, 4326))`, 9],
     ] as [string, ...number[]][]) {
       await script(change)
-      aSecond()
+      await aSecond()
       assert.deepEqual(await seen(id), both(...expected), change)
     }
   })
@@ -128,7 +128,7 @@ describe('a change of the data is seen within a second, on every server', { conc
     const id = await maps.dataset({ source: name })
     assert.deepEqual(await seen(id), both(1))
     await script(`INSERT INTO ${name} VALUES (2, ST_Point(-100, -40, 4326))`)
-    aSecond()
+    await aSecond()
     assert.deepEqual(await seen(id), both(1, 2))
     assert.equal((await maps.get(`/tiles/${id}/4/3/9.mvt`)).statusCode, 200)
   })
@@ -138,7 +138,7 @@ describe('a change of the data is seen within a second, on every server', { conc
     const id = await maps.tileSource({ source: await maps.dataset({ source: name }) })
     assert.equal((await maps.get(`/tiles/${id}/4/3/9.mvt`)).statusCode, 204)
     await script(`INSERT INTO ${name} VALUES (2, ST_Point(-100, -40, 4326))`)
-    aSecond()
+    await aSecond()
     assert.deepEqual(await seen(id), both(1, 2))
     assert.equal((await maps.get(`/tiles/${id}/4/3/9.mvt`)).statusCode, 200)
   })
@@ -149,7 +149,7 @@ describe('a change of the data is seen within a second, on every server', { conc
     const query = await source(await maps.dataset({ type: 'sql', source: `SELECT * FROM ${name} WHERE id < 10` }))
     assert.deepEqual([await seen(view), await seen(query)], [both(1), both(1)])
     await script(`INSERT INTO ${name} VALUES (2, ST_Point(7, 50, 4326))`)
-    aSecond()
+    await aSecond()
     assert.deepEqual([await seen(view), await seen(query)], [both(1, 2), both(1, 2)])
   })
 
@@ -161,7 +161,7 @@ describe('a change of the data is seen within a second, on every server', { conc
     const id = await source(await maps.dataset({ source: 'whole' }))
     assert.deepEqual(await seen(id), both(1))
     await script('INSERT INTO part VALUES (2, ST_Point(7, 50, 4326))')
-    aSecond()
+    await aSecond()
     assert.deepEqual(await seen(id), both(1, 2))
   })
 
@@ -170,10 +170,10 @@ describe('a change of the data is seen within a second, on every server', { conc
     const id = await source(await maps.dataset({ source: `${name}_kept` }))
     assert.deepEqual(await seen(id), both(1))
     await script(`INSERT INTO ${name} VALUES (2, ST_Point(7, 50, 4326))`)
-    aSecond()
+    await aSecond()
     assert.deepEqual(await seen(id), both(1))
     await script(`REFRESH MATERIALIZED VIEW ${name}_kept`)
-    aSecond()
+    await aSecond()
     assert.deepEqual(await seen(id), both(1, 2))
   })
 
@@ -188,7 +188,7 @@ describe('a change of the data is seen within a second, on every server', { conc
       }
       for (const reply of await answers()) assert.deepEqual(valuesOf(reply, 'note'), ['secret'])
       await script(`ALTER TABLE ${name} ${change}`)
-      aSecond()
+      await aSecond()
       for (const reply of await answers()) assert.ok(!reply.body.includes('secret'), change)
     }
   })
@@ -200,10 +200,10 @@ describe('a change of the data is seen within a second, on every server', { conc
     await script(`
       DROP TABLE ${name}; CREATE TABLE ${name} (id int PRIMARY KEY, geom geometry(Point, 4326));
       INSERT INTO ${name} VALUES (7, ST_Point(6, 50, 4326))`)
-    aSecond()
+    await aSecond()
     assert.deepEqual(await seen(id), both(7))
     await script(`INSERT INTO ${name} VALUES (8, ST_Point(6, 51, 4326))`)
-    aSecond()
+    await aSecond()
     assert.deepEqual(await seen(id), both(7, 8))
   })
 })
@@ -245,15 +245,15 @@ describe('whatever the order of commits', { skip }, () => {
       await first.query('BEGIN')
       await first.query(`INSERT INTO ${name} VALUES (2, ST_Point(6, 50, 4326))`)
       await second.query(`INSERT INTO ${name} VALUES (3, ST_Point(6, 50, 4326))`)
-      aSecond()
+      await aSecond()
       assert.deepEqual(await seen(id), both(1, 3))
       await first.query('COMMIT')
-      aSecond()
+      await aSecond()
       assert.deepEqual(await seen(id), both(1, 2, 3))
       await first.query('BEGIN')
       await first.query(`DELETE FROM ${name}`)
       await first.query('ROLLBACK')
-      aSecond()
+      await aSecond()
       assert.deepEqual(await seen(id), both(1, 2, 3))
     })
   })
@@ -266,7 +266,7 @@ describe('whatever the order of commits', { skip }, () => {
       await first.query(`INSERT INTO ${name} VALUES (2, ST_Point(6, 50, 4326))`)
       assert.deepEqual(await seen(id), both(1))
       await first.query('COMMIT')
-      aSecond()
+      await aSecond()
       assert.deepEqual(await seen(id), both(1, 2))
     })
   })
@@ -302,11 +302,11 @@ describe('a change of a record is seen at once by the server that made it, withi
     const path = `/tiles/${id}/0/0/0.mvt`
     await patch(`/api/v1/tilesources/${id}`, { minZoom: 1 })
     assert.equal(await status(maps.app.http, path), 404)
-    aSecond()
+    await aSecond()
     assert.equal(await status(other.http, path), 404)
     await maps.app.call('DELETE', `/api/v1/tilesources/${id}`, { key: maps.tenant.developer })
     assert.equal(await status(maps.app.http, `/tiles/${id}/index.json`), 404)
-    aSecond()
+    await aSecond()
     assert.equal(await status(other.http, `/tiles/${id}/index.json`), 404)
   })
 
@@ -318,7 +318,7 @@ describe('a change of a record is seen at once by the server that made it, withi
     for (const id of ids) assert.deepEqual(await seen(id), both(1))
     await patch(`/api/v1/datasets/${dataset}`, { source: second })
     for (const id of ids) assert.deepEqual((await seen(id))[0], [5])
-    aSecond()
+    await aSecond()
     for (const id of ids) assert.deepEqual(await seen(id), both(5))
   })
 })
