@@ -31,14 +31,14 @@ export type RecipePart = 'popups' | 'legend' | 'tools'
 
 export function checkMapOptions({ client, style, state, theme, live, workerUrl }: GraticuleMapOptions): void {
   if (typeof client?.url !== 'string' || typeof client.transformRequest !== 'function')
-    throw refuse('client', 'a client made by createClient of @graticule/client')
+    throw refuse('client', 'made by createClient')
   if (!style || (typeof style !== 'string' && typeof style !== 'object'))
     throw refuse('style', 'a style, or its id, name or address')
   if (
     state &&
     (typeof state.get !== 'function' || typeof state.set !== 'function' || typeof state.subscribe !== 'function')
   )
-    throw refuse('state', 'made by createState, stateOfStore or stateOfObject')
+    throw refuse('state', 'made by createState')
   if (theme !== undefined && theme !== 'light' && theme !== 'dark') throw refuse('theme', '"light" or "dark"')
   if (live !== undefined && typeof live !== 'boolean') throw refuse('live', 'true or false')
   if (workerUrl !== undefined && typeof workerUrl !== 'string') throw refuse('workerUrl', 'an address')

@@ -43,12 +43,12 @@ window.look = (source, view) => new Promise((resolve) => {
 })
 </script>`
 
-export type View = { readonly center: readonly [number, number]; readonly zoom: number }
+export type PictureView = { readonly center: readonly [number, number]; readonly zoom: number }
 
 export type PicturePage = Awaited<ReturnType<typeof openPicturePage>>
 
 /** What the map is made of: the address of tiles, features, and how both are drawn. */
-type Shown = { readonly tiles: string; readonly rows: string; readonly layer: object }
+type DrawnPage = { readonly tiles: string; readonly rows: string; readonly layer: object }
 
 export async function openPicturePage() {
   let rows = ''
@@ -68,7 +68,7 @@ export async function openPicturePage() {
   await page.goto(address)
   return {
     /** Of rows all corners are drawn. */
-    async show({ tiles, rows: collection, layer }: Shown): Promise<void> {
+    async show({ tiles, rows: collection, layer }: DrawnPage): Promise<void> {
       rows = collection
       const sources = {
         tiles: { type: 'vector', tiles: [tiles], maxzoom: 14 },
@@ -76,7 +76,7 @@ export async function openPicturePage() {
       }
       await page.evaluate(`show(${JSON.stringify(sources)}, ${JSON.stringify(layer)})`)
     },
-    async look(source: 'tiles' | 'rows', view: View): Promise<Picture> {
+    async look(source: 'tiles' | 'rows', view: PictureView): Promise<Picture> {
       const ink = await page.evaluate<number[]>(`look(${JSON.stringify(source)}, ${JSON.stringify(view)})`)
       return { width: width / square, height: height / square, ink: Float64Array.from(ink) }
     },
