@@ -119,5 +119,5 @@ test('every CHECK on a size has words for the client', async () => {
   const rows = await app.db.query<{ name: string }>(sql`
     SELECT DISTINCT conname AS name FROM pg_constraint
     WHERE contype = 'c' AND connamespace = 'svc'::regnamespace AND pg_get_constraintdef(oid) LIKE '%length(%'`)
-  assert.deepEqual(rows.map(({ name }) => name).sort(), ['config_size', 'metadata_size'])
+  assert.deepEqual(rows.map(({ name }) => name).sort(), ['config_size', 'metadata_size', 'picture_size'])
 })

@@ -209,6 +209,22 @@ const hints: readonly Hint[] = [
     ],
   },
   {
+    operations: /^datasets\.(changeColumn|columnConversion)$/,
+    avoids: isMasterOnOtherTenant,
+    parameters: {
+      id: [...homeTable, '~datasets.foreign.0~'],
+      column: ['name', 'nmae'],
+      type: ['string'],
+      dbType: ['text'],
+    },
+    bodies: [
+      {
+        description: 'Told',
+        ...{ name: undefined, type: undefined, dbType: undefined, nullable: undefined, default: undefined },
+      },
+    ],
+  },
+  {
     operations: /^datasets\.statistics$/,
     record: places,
     parameters: { name: [...Object.keys(places), 'nmae', 'a/b'], timeout: ['1', '30000', '300001'] },

@@ -6,6 +6,12 @@ const constraints: Record<string, (table: unknown) => ApiError> = {
   metadata_size: () =>
     overLimit('metadataBytes', limits.metadataBytes.value, 'The metadata would be larger than 64 KiB, its limit.'),
   config_size: () => configTooLarge(),
+  picture_size: () =>
+    overLimit(
+      'stylePictureBytes',
+      limits.stylePictureBytes.value,
+      'The picture would be larger than 256 KiB, its limit.',
+    ),
   database_in_use: () =>
     new ApiError('conflict', 'Datasets use this database. Delete them or give them another first.'),
   known_user: (table) =>

@@ -49,6 +49,11 @@ const records: Record<string, { body: object; required: string[]; optional?: obj
     required: ['type', 'source', 'name', 'description', 'databaseId'],
     optional: { ownerId: null },
   },
+  '/api/v1/queries': {
+    body: { name: 'a', description: 'b', sql: 'SELECT 1 AS one', databaseId: '~second~' },
+    required: ['name', 'description', 'sql'],
+    optional: { databaseId: null },
+  },
   '/api/v1/styles': {
     body: { name: 'a', description: 'b', type: 'plain', style },
     required: ['name', 'description', 'type', 'style'],

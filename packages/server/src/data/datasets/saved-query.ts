@@ -19,7 +19,7 @@ export const savedQuery = defineResource<SavedQueryServices>({
   example: { name: 'Large cities', sql: 'SELECT 1 AS one' },
   fields: {
     name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
-    description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
+    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKeptOnReplace: true }),
     sql: field('string', Type.String({ minLength: 1, maxLength: 100_000 }), { required: true }),
     databaseId: field(
       'uuid',
