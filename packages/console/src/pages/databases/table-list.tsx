@@ -122,7 +122,7 @@ function TableRow({ table, isChosen, fault, onChoose, onLook }: TableRowProps): 
       <td>
         <IconButton icon="eye" label={`Look into ${source}`} onClick={onLook} />
         {datasetId && (
-          <Link to="/data/$datasetId/table" params={{ datasetId }}>
+          <Link className={classes.tableLink} to="/data/$datasetId/table" params={{ datasetId }}>
             Open<span className="visually-hidden"> the dataset of {source}</span>
           </Link>
         )}

@@ -6,16 +6,36 @@ import type { Db } from '../db.ts'
 const mark = '.scratch-'
 let opened = 0
 
-/** Closing it removes its files. */
-export async function openScratch(directory: string, open: (own: string) => Promise<Db>): Promise<Db> {
-  const own = `${directory}${mark}${process.pid}-${++opened}`
-  const remove = (): Promise<void> => rm(own, { recursive: true, force: true })
-  try {
-    const db = await open(own)
-    return { ...db, close: () => db.close().finally(remove) }
-  } catch (error) {
-    await remove()
-    throw error
+export type Scratches = {
+  /** Closing it removes its files. */
+  open(): Promise<Db>
+  /** Closes those that are still open. */
+  close(): Promise<unknown>
+}
+
+export function createScratches(directory: string, openAt: (own: string) => Promise<Db>): Scratches {
+  const open = new Set<Db>()
+  return {
+    async open() {
+      const own = `${directory}${mark}${process.pid}-${++opened}`
+      const remove = (): Promise<void> => rm(own, { recursive: true, force: true })
+      const db = await openAt(own).catch(async (error) => {
+        await remove()
+        throw error
+      })
+      let closing: Promise<void> | undefined
+      const close = (): Promise<void> => {
+        closing ??= db
+          .close()
+          .finally(remove)
+          .finally(() => open.delete(scratch))
+        return closing
+      }
+      const scratch = { ...db, close }
+      open.add(scratch)
+      return scratch
+    },
+    close: () => Promise.all([...open].map((scratch) => scratch.close())),
   }
 }
 

@@ -16,7 +16,7 @@ import { createGuarded } from './embedded-guarded.ts'
 import { defaultLimits, type EmbeddedLimits } from './embedded-limits.ts'
 import { lockDirectory } from './embedded-lock.ts'
 import { type Outcome, temporaryDirectory } from './embedded-protocol.ts'
-import { openScratch, removeScratches } from './embedded-scratch.ts'
+import { createScratches, removeScratches } from './embedded-scratch.ts'
 import type { EmbeddedSession } from './embedded-session.ts'
 import { createSessions } from './embedded-sessions.ts'
 import { createSpools, type Spools } from './embedded-spool.ts'
@@ -43,6 +43,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
   const spools = createSpools(join(directory, temporaryDirectory))
   const guarded = createGuarded({ sessions, queue, spools, limits })
   const scope = createTransactionScope()
+  const scratches = createScratches(directory, (own) => openEmbedded({ directory: own, onError, isScratch: true }))
 
   /** One statement, between those of others, but never inside the transaction of another. */
   async function single(run: (session: EmbeddedSession) => Promise<Outcome>): Promise<Outcome> {
@@ -69,7 +70,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
     yield* cursorRows<R>(step, statement, { ...rowsOptions, hold: true })
   }
 
-  let closing: Promise<void> | undefined
+  let closing: Promise<unknown> | undefined
   return {
     kind: 'embedded',
     async query<R extends Row>(statement: Sql) {
@@ -90,14 +91,13 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
       return await guarded(statement, guardedOptions)
     },
     noteRequest: queue.noteRequest,
-    openBeside: () => openScratch(directory, (own) => openEmbedded({ directory: own, onError, isScratch: true })),
+    openBeside: scratches.open,
     copyFiles: (target) => queue.exclusive(async () => copyFiles(await sessions.current(), directory, target)),
-    close() {
+    async close() {
       closing ??= queue
-        .exclusive(() => Promise.all([sessions.close(), spools.close()]))
+        .exclusive(() => Promise.all([sessions.close(), spools.close(), scratches.close()]))
         .finally(() => lock.release())
-        .then(() => undefined)
-      return closing
+      await closing
     },
   }
 }
