@@ -66,11 +66,11 @@ const kinds = {
   },
   lines: {
     layer: { type: 'line', paint: { 'line-width': 1.5, 'line-opacity': inkOf(0.1) } },
-    mostAt: (zoom: number) => (zoom === 0 ? mostFarOut : mostOfShapes),
+    mostAt: (zoom: number) => (zoom <= 1 ? mostFarOut : mostOfShapes),
   },
   areas: {
     layer: { type: 'fill', paint: { 'fill-antialias': false, 'fill-opacity': inkOf(0.05) } },
-    mostAt: (zoom: number) => (zoom === 0 ? mostFarOut : mostOfShapes),
+    mostAt: (zoom: number) => (zoom <= 1 ? mostFarOut : mostOfShapes),
   },
 }
 
