@@ -254,7 +254,7 @@ function namesElsewhere({ url: draft, headers, body }: RawRequest, url: string):
   // Another request may delete such an application meanwhile, and the place of its data with it.
   const isFleeting = /~applications\.spare\.\d~/.test(`${draft} ${JSON.stringify(headers)} ${body}`)
   // A database record says where to look; what it says is another request's to change.
-  const isLook = /\/databases\/[^/]+\/(tables|publish)/.test(url)
+  const isLook = /\/databases\/[^/]+\/(tables|publish|query)/.test(url)
   return isMoving || isFleeting || isLook || ids.some((id) => moved.has(id))
 }
 

@@ -55,6 +55,8 @@ for (const [name, openBus] of Object.entries({ 'over NATS': overNats, 'between w
       const [one, two, foreign] = [await open(), await open(), await open('b')]
       const sizes = [10, 3_000_000, 70_000, 0, 60_000]
       for (const size of sizes) one.bus.post(two.bus.id, { text: 'é'.repeat(size) })
+      // A receipt is waited for 2 s, and eight million bytes are before it.
+      await until(() => two.heard.length === sizes.length, 'not all have arrived')
       assert.equal(await one.bus.send(two.bus.id, { text: 'x'.repeat(500_000) }), true)
       one.bus.broadcast({ all: true })
       await until(() => two.heard.length === sizes.length + 2, 'not all have arrived')
