@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { immediateClient, type SentAnswer } from '../../../../testing/requests/immediate.ts'
 import { type TileApp, tileApp, valuesOf } from '../../../../testing/tiles.ts'
+import { until } from '../../../../testing/until.ts'
 import { createRandom } from '../../../../testing/uploads/random.ts'
 import { listen } from '../../../kernel/events.ts'
 
@@ -89,19 +90,20 @@ describe('a small tile that is like others of the last second', { skip }, () => 
 
   test('is asked of the database once for all who want it at the same time, and counted for each', async () => {
     const path = await quickPath(sources.points)
-    const heard = { made: 0, served: 0 }
-    const stop = [listen('tileMade', () => heard.made++), listen('tile', () => heard.served++)]
-    try {
+    const round = async (): Promise<number> => {
+      const heard = { made: 0, served: 0 }
+      const stop = [listen('tileMade', () => heard.made++), listen('tile', () => heard.served++)]
       const asked = await Promise.all(
         Array.from({ length: 12 }, () => fetch(`${client.address}${path}`, { headers: keyed() })),
       )
       const bodies = await Promise.all(asked.map(async (one) => Buffer.from(await one.arrayBuffer()).toString('hex')))
-      assert.equal(new Set(bodies).size, 1)
-    } finally {
       for (const end of stop) end()
+      assert.equal(new Set(bodies).size, 1)
+      assert.equal(heard.served, 12)
+      return heard.made
     }
-    assert.equal(heard.served, 12)
-    assert.ok(heard.made < 12, `${heard.made} were made`)
+    // On a busy machine requests may come one after the other.
+    await until(async () => (await round()) < 12)
   })
 
   test('shows a row that was added, and takes a limit of its source into account, as soon as the usual way does', async () => {
