@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../query/formats/html.ts'
 /**
  * The page of a shared map with what chats read: Open Graph tags. They fetch the page without the fragment of a link, so without its key.
  */
@@ -38,21 +39,11 @@ export function sharedPage(page: Buffer, { name, description, picture }: SharedM
     ...about,
     ...image,
   }
-  const title = `<title>${escaped(name)}</title>`
+  const title = `<title>${escapeHtml(name)}</title>`
   const head = [title, ...Object.entries(tags).map(([tag, content]) => metaTag(tag, content))].join('\n    ')
   // A function, because a name may have $ in it.
   return Buffer.from(page.toString().replace('<title>Graticule</title>', () => head))
 }
 
 const metaTag = (tag: string, content: string): string =>
-  `<meta ${tag.startsWith('og:') ? 'property' : 'name'}="${tag}" content="${escaped(content)}" />`
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
+  `<meta ${tag.startsWith('og:') ? 'property' : 'name'}="${tag}" content="${escapeHtml(content)}" />`

@@ -4,6 +4,7 @@ import { invalid } from '../../kernel/errors.ts'
 import { parseFilter } from '../../query/filter/filter.ts'
 import { allOf, type Filter } from '../../query/filter/filter-tree.ts'
 import { applyOperator } from '../../query/filter/operator.ts'
+import { everyRow } from '../../query/plan/every-row.ts'
 import type { Plan } from '../../query/plan/plan.ts'
 import type { Attribute } from '../../query/values/attribute.ts'
 import type { LoggedChange } from '../changes/change-log.ts'
@@ -73,14 +74,9 @@ async function matching(
   const byText = new Map(keys.map((text) => [String(keyValue(text)), text]))
   const isAsked = applyOperator('$in', { attribute: key, value: [...byText.keys()], path: 'filter' })
   const plan: Plan = {
+    ...everyRow,
     columns: [{ name: key.name, attribute: key, type: key.type }],
     where: allOf([where, isAsked]),
-    order: [],
-    group: undefined,
-    distinct: [],
-    sample: undefined,
-    limit: undefined,
-    offset: 0,
   }
   const source = await sources.open(dataset, {})
   const giveBack = await slots.take(dataset.applicationId, signal)

@@ -2,21 +2,10 @@
 import type { TObject } from 'typebox'
 import { Check } from 'typebox/value'
 import type { FaultCollector } from '../../../kernel/errors.ts'
-import { allOf } from '../../../query/filter/filter-tree.ts'
+import { everyRow } from '../../../query/plan/every-row.ts'
 import { type Nearest, nearestFirst } from '../../../query/plan/nearest.ts'
 import { bodyPaths, type Plan, parsePlan, type QueryPaths, type QueryRequest } from '../../../query/plan/plan.ts'
 import type { Attributes } from '../../../query/values/attribute.ts'
-
-const emptyPlan: Plan = {
-  columns: [],
-  where: allOf([]),
-  order: [],
-  group: undefined,
-  distinct: [],
-  sample: undefined,
-  limit: undefined,
-  offset: 0,
-}
 
 type PlannedQuery = {
   readonly query: QueryRequest
@@ -32,7 +21,7 @@ export function planIn(
   missing?: FaultCollector,
 ): Plan | undefined {
   const plan = faults.attempt(() => parsePlan(query, attributes, paths, missing))
-  return faults.attempt(() => nearestFirst(plan ?? emptyPlan, nearest, attributes, 'body/nearest'))
+  return faults.attempt(() => nearestFirst(plan ?? everyRow, nearest, attributes, 'body/nearest'))
 }
 
 /** Adds the faults of those parts of a body that fit their schemas. The others have told theirs. */

@@ -2,6 +2,7 @@
 // reading all of it (12 ms for 300 000 points), so they are looked for once per version of the data, not with every box.
 import { LRUCache } from 'lru-cache'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
+import { everyRow } from '../../../query/plan/every-row.ts'
 import type { Plan } from '../../../query/plan/plan.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { CachedDataset } from '../../datasets/dataset-cache.ts'
@@ -32,13 +33,4 @@ export function createUnplacedCheck(versionOf: (dataset: Dataset) => Promise<str
   }
 }
 
-const unplacedPlan = (attribute: Attribute): Plan => ({
-  columns: [],
-  where: { kind: 'is', attribute, value: null },
-  order: [],
-  group: undefined,
-  distinct: [],
-  sample: undefined,
-  limit: undefined,
-  offset: 0,
-})
+const unplacedPlan = (attribute: Attribute): Plan => ({ ...everyRow, where: { kind: 'is', attribute, value: null } })

@@ -1,6 +1,6 @@
 // A table that is files, as its overview sees it.
 import type { DerivedFiles } from '../../../../query/execution/connection.ts'
-import type { Plan } from '../../../../query/plan/plan.ts'
+import { everyRow } from '../../../../query/plan/every-row.ts'
 import type { Dataset } from '../../../datasets/dataset-record.ts'
 import type { Sources } from '../../../datasets/sources.ts'
 import { type DatasetLayer, layerOf } from '../../source/dataset-layer.ts'
@@ -30,17 +30,6 @@ export type DescribeOptions = {
 /** Names that the files of an overview give to columns of their own. */
 const taken = /^svc_(count|class|rank|row)$/i
 
-const allRows: Plan = {
-  columns: [],
-  where: { kind: 'and', filters: [] },
-  order: [],
-  group: undefined,
-  distinct: [],
-  sample: undefined,
-  limit: undefined,
-  offset: 0,
-}
-
 /** Undefined if there can be no overview of it. */
 export async function describeFiles(
   { sources, budget, minRows }: DescribeOptions,
@@ -57,13 +46,13 @@ export async function describeFiles(
   const query = await blockQuery(
     source,
     layer,
-    { plan: allRows, inTile: () => allRows, columns: columnsOf(layer) },
+    { plan: everyRow, inTile: () => everyRow, columns: columnsOf(layer) },
     signal,
   )
   const { version, from, rows = 0 } = query?.thinning ?? {}
   if (!query || !version || !from || rows < minRows) return undefined
   // As that of its tiles, which are measured once for both.
-  const sampled = rowsOfFile(dataset, version, [allRows.where, {}])
+  const sampled = rowsOfFile(dataset, version, [everyRow.where, {}])
   return { layer, query, derived, version, shape: shapeOfFiles(layer, budget), sampled }
 }
 
