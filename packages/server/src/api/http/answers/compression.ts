@@ -7,6 +7,9 @@ export type Compression = (typeof compressions)[number]
 /** Below this a tile fits into one packet anyway. */
 export const worthCompressing = 512
 
+export const isWorthCompressing = (bytes: Uint8Array, compression: Compression): boolean =>
+  compression !== 'identity' && bytes.length >= worthCompressing
+
 const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }
 const gzipOptions = { level: 4 }
 

@@ -10,19 +10,22 @@ type TileListener = (tile: CachedTile | undefined) => void
 
 type QuickTileOptions = {
   readonly cache: TileCache
+  /** Names a tile in the cache. */
+  keyOf(loaded: LoadedTileSource, request: TileRequest): string
   readonly small: Pick<SmallTiles, 'expects' | 'begin'>
   /** What gives the slot back, or nothing if there is none. */
   tryEnter(owner: string): (() => void) | undefined
 }
 
-export function createQuickTiles({ cache, small, tryEnter }: QuickTileOptions) {
+export function createQuickTiles({ cache, small, keyOf, tryEnter }: QuickTileOptions) {
   const waiting = new Map<string, TileListener[]>()
 
   return {
     /** Undefined if the tile is not known to be like others; what is answered begins it, or says that there is no place now. */
-    of(loaded: LoadedTileSource, request: TileRequest, key: string): ((heard: TileListener) => boolean) | undefined {
+    of(loaded: LoadedTileSource, request: TileRequest): ((heard: TileListener) => boolean) | undefined {
       const form = compiledFor(small, loaded, request)
       if (!form) return undefined
+      const key = keyOf(loaded, request)
       const owner = loaded.source.applicationId
       const compression = chooseCompression(request.accept, compressions) ?? 'identity'
       return (heard) => {

@@ -66,7 +66,7 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
   }
 
   const slots = createPendingSlots(workers.capacity, use)
-  const quickTiles = createQuickTiles({ cache, small: workers.small, tryEnter: slots.tryEnter })
+  const quickTiles = createQuickTiles({ cache, keyOf, small: workers.small, tryEnter: slots.tryEnter })
 
   const find = (
     loaded: LoadedTileSource,
@@ -98,7 +98,7 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
       return isBare && isBeyond(loaded, request) ? readyTile(tileBeyond(loaded, request), request) : undefined
     },
     quick(loaded, request) {
-      const begin = quickTiles.of(loaded, request, keyOf(loaded, request))
+      const begin = quickTiles.of(loaded, request)
       return begin && ((done) => begin((tile) => done(noteServed(loaded, tile && readyTile(tile, request), false))))
     },
     has: (loaded, request) => cache.get(loaded.source.applicationId, keyOf(loaded, request)) !== undefined,

@@ -1,5 +1,6 @@
 // Reads and counts the rows of a tile.
 import type { Batches } from '../../../kernel/db/guarded.ts'
+import type { RawStatement } from '../../../kernel/db/postgres/raw-connection.ts'
 import { boundNames, type Sql } from '../../../kernel/db/sql.ts'
 import { encodeStatement } from '../../../kernel/db/values.ts'
 import { planSelect } from '../../../query/execution/explain.ts'
@@ -23,13 +24,18 @@ export async function sqlRows(
 ): Promise<TileRows> {
   const { server, settings = '' } = connection
   if (server) {
-    const binary = [true, ...columns.map(({ isBinary }) => isBinary)]
-    const encoded = { ...encodeStatement(statement), binary, isUntrusted: !isTrusted }
-    return { server, settings, statement: encoded, names: boundNames(statement) }
+    return { server, settings, statement: rawStatement(statement, columns, isTrusted), names: boundNames(statement) }
   }
   const { batches } = await connection.select(statement, { timeoutMs, signal, isTrusted })
   return { cells: (await Array.fromAsync(batches)).flat(), geometry: 'ewkb' }
 }
+
+/** As a raw connection sends it: the geometry and what is compact come in their binary form. */
+export const rawStatement = (statement: Sql, columns: readonly SelectedColumn[], isTrusted: boolean): RawStatement => ({
+  ...encodeStatement(statement),
+  binary: [true, ...columns.map(({ isBinary }) => isBinary)],
+  isUntrusted: !isTrusted,
+})
 
 /** Batches with the geometry first, then the columns. */
 export async function memoryBatches(

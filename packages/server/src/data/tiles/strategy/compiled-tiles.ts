@@ -3,14 +3,14 @@
  * way (dataset-tiles.ts); a tile then only fills in its place, sends its query and encodes the rows, in callbacks. Whatever is
  * unusual goes the usual way, which stays the definition.
  */
-import { type Compression, compress, worthCompressing } from '../../../api/http/answers/compression.ts'
+import { type Compression, compress, isWorthCompressing } from '../../../api/http/answers/compression.ts'
 import { laneSession } from '../../../kernel/db/postgres/raw-lanes.ts'
-import { encodeStatement } from '../../../kernel/db/values.ts'
 import { type CachedTile, formsOf } from '../cache/tile-cache.ts'
 import { questionKey, type TileRequest } from '../http/tile-request.ts'
 import type { EncoderOptions } from '../mvt/tile-encoder.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
-import { type TileQuery, tileSql } from '../sql/tile-sql.ts'
+import { rawStatement } from '../sql/tile-rows.ts'
+import { tileSql } from '../sql/tile-sql.ts'
 import { plannedOnceBy, type SmallTiles } from '../workers/small-tiles.ts'
 import type { MadeTile, TileForm } from '../workers/tile-job.ts'
 import { reportMade } from './report-made.ts'
@@ -35,14 +35,15 @@ export function compileTile(
   const zooms = compiled.get(loadedSource) ?? new Map<number, CompiledTile>()
   if (zooms.has(z)) return
   const { series, ...shape } = encoder
-  const place = laneSession(server, plannedOnceBy(settings))
-  zooms.set(z, { place, statementFor: statementsOf(query), encoder: shape, series, shown, isSure })
+  zooms.set(z, {
+    session: laneSession(server, plannedOnceBy(settings)),
+    statementFor: (tile) => rawStatement(tileSql({ ...query, tile }), query.columns, true),
+    encoder: shape,
+    series,
+    shown,
+    isSure,
+  })
   compiled.set(loadedSource, zooms)
-}
-
-function statementsOf(query: TileQuery): TileForm['statementFor'] {
-  const binary = [true, ...query.columns.map(({ isBinary }) => isBinary)]
-  return (tile) => ({ ...encodeStatement(tileSql({ ...query, tile })), binary, isUntrusted: false })
 }
 
 /** How this tile can be made, if a tile like it was made before. */
@@ -71,7 +72,7 @@ export function beginCompiled(
       reportMade(full)
       done({ forms: formsOf(full, compression), etag: full.etag, features: counted(full, form.isSure) })
     }
-    if (compression === 'identity' || made.bytes.length < worthCompressing) return kept(made)
+    if (!isWorthCompressing(made.bytes, compression)) return kept(made)
     const begun = performance.now()
     compress(made.bytes, compression).then(
       (compressed) => kept({ ...made, compressed, compressMs: performance.now() - begun }),

@@ -1,6 +1,6 @@
 // Makes one tile of a job: reads its rows and encodes them. Runs in the tile threads, and for small tiles in the main thread.
 import { hash } from 'node:crypto'
-import { type Compression, worthCompressing } from '../../../api/http/answers/compression.ts'
+import { type Compression, isWorthCompressing } from '../../../api/http/answers/compression.ts'
 import type { RowSink } from '../../../kernel/db/postgres/raw-connection.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { DrawnCells } from '../aggregate/draw-cells.ts'
@@ -43,8 +43,7 @@ export async function makeTile(job: TileJob, { query, compress, atWork, onSize }
   const bytes = asGeoJson ? await geoJsonOf(vector, shape.tile) : tile.bytes
   const etag = tileTag(bytes)
   const encoded = performance.now()
-  const isWorthIt = compression !== 'identity' && bytes.length >= worthCompressing
-  const compressed = isWorthIt ? await compress(bytes, compression) : undefined
+  const compressed = isWorthCompressing(bytes, compression) ? await compress(bytes, compression) : undefined
   return {
     ...tile,
     bytes,

@@ -143,7 +143,7 @@ function sendTile(lanes: RawLanes, form: TileForm, tile: Tile, done: (made: Made
     encoder ??= createTileEncoder({ ...form.encoder, tile })
     if (!encoder.addRow(bytes, at)) taken.refused++
   }
-  return lanes.send(form.place, form.statementFor(tile), onRow, (error) => {
+  return lanes.send(form.session, form.statementFor(tile), onRow, (error) => {
     if (error) return done(error)
     const queried = performance.now()
     const encoded = (encoder ?? createTileEncoder({ ...form.encoder, tile })).finish()

@@ -50,7 +50,7 @@ export type TileJob = {
 
 /** How the tiles of a zoom are made that differ in nothing but their place. */
 export type TileForm = {
-  readonly place: LaneSession
+  readonly session: LaneSession
   readonly statementFor: (tile: Tile) => RawStatement
   readonly encoder: Omit<EncoderOptions, 'tile'>
   /** Names the tiles whose sizes can be compared. */

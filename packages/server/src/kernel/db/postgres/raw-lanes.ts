@@ -11,8 +11,8 @@ import { connectRaw, type Done, type RawConnection, type RawStatement, type RowS
 export type LaneSession = { readonly key: string; readonly server: PostgresServer; readonly settings: string }
 
 export type RawLanes = {
-  /** False if there is no place, and then nothing is called. */
-  send(place: LaneSession, statement: RawStatement, onRow: RowSink, done: Done): boolean
+  /** False if there is no session, and then nothing is called. */
+  send(session: LaneSession, statement: RawStatement, onRow: RowSink, done: Done): boolean
   close(): void
 }
 
@@ -40,10 +40,10 @@ export function createRawLanes(maxTotal: number, timeoutMs: number, connect: typ
     connect(server, `${settings};SET statement_timeout = ${timeoutMs}`, memory),
   )
   return {
-    send(place, statement, onRow, done) {
-      const connection = lanes.shallowest(place.key)
+    send(session, statement, onRow, done) {
+      const connection = lanes.shallowest(session.key)
       const depth = connection?.underWay ?? shallow
-      if (depth >= shallow) lanes.open(place)
+      if (depth >= shallow) lanes.open(session)
       if (!connection || depth >= deepest) return false
       connection.send(statement, onRow, done)
       return true
@@ -105,15 +105,15 @@ function createLaneSet(maxTotal: number, connect: typeof connectRaw) {
       return best?.connection
     },
     /** Opens another connection, if there may be one. */
-    open(place: LaneSession): void {
-      const { key } = place
+    open(session: LaneSession): void {
+      const { key } = session
       const now = performance.now()
       const isTooSoon = now - (failedAt.get(key) ?? -retryMs) < retryMs
       const others = lanes.get(key) ?? []
       if (isClosed || isTooSoon || others.length >= maxEach || !hasRoom(now)) return
       const lane: Lane = { key, connection: undefined, usedAt: now }
       lanes.set(key, [...(lanes.get(key) ?? []), lane])
-      void connectLane(lane, place)
+      void connectLane(lane, session)
     },
     close(): void {
       isClosed = true
