@@ -16,6 +16,8 @@ const areaDataset = (): Promise<string> => {
 
 async function makeAreas(): Promise<string> {
   const { app, tenant } = stage
+  // Datasets of one moment are those of one upload, and a quick server makes the sample and this one within it.
+  await app.db.query(sql`UPDATE svc.datasets SET created_at = created_at - interval '1 minute'`)
   const schema = `app_${tenant.id.replaceAll('-', '')}`
   await app.db.script(`CREATE TABLE ${schema}.areas (id int PRIMARY KEY, name text, note text, geom geometry(Polygon, 4326));
     INSERT INTO ${schema}.areas VALUES (7, 'Sahara & <b>more</b>', NULL, ST_MakeEnvelope(-60, -40, 100, 60, 4326));

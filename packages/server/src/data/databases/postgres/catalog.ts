@@ -15,6 +15,22 @@ export const catalogOf = ({ catalog, select }: PostgresConnection): Pick<Postgre
 export const roleOf = ({ catalog, schema }: PostgresConnection): Sql =>
   catalog ? sql`${schema}::name` : raw('current_user')
 
+/** A number of rows, bytes or a reference system; nothing where a server says what PostgreSQL would not. */
+export function readCount(text: string | null | undefined): number | null {
+  const count = Number(text ?? Number.NaN)
+  return Number.isSafeInteger(count) && count >= 0 ? count : null
+}
+
+/** A list in JSON that the statement has made; an empty one where a server says what PostgreSQL would not. */
+export function readList(text: string | null | undefined): unknown[] {
+  try {
+    const list: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(list) ? list : []
+  } catch {
+    return []
+  }
+}
+
 /** The rows of a statement by the names of its columns, as text. */
 export async function facts(
   connection: Pick<PostgresConnection, 'select'>,

@@ -4,7 +4,7 @@ import type { TableEstimate } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import { wrapExtent } from '../../../query/geometry/antimeridian.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
-import { catalogOf, factsOfTable, isHeld, roleOf } from './catalog.ts'
+import { catalogOf, factsOfTable, isHeld, readCount, readList, roleOf } from './catalog.ts'
 import { rowEstimate, tableName } from './introspect.ts'
 
 /**
@@ -47,15 +47,16 @@ const isIndexed = (geometry: Attribute | undefined): Sql => sql`EXISTS (
   WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL AND m.amname IN ('gist', 'spgist')
     AND a.attname = ${geometry?.name ?? ''})`
 
-/** Statistics reach a little beyond what they are of. */
 function readEstimate(row: Readonly<Record<string, string | null>> | undefined): TableEstimate {
   const { rows = null, extent = null, indexed = null } = row ?? {}
-  const [west = 0, south = 0, east = 0, north = 0] = extent === null ? [] : (JSON.parse(extent) as number[])
+  return { rows: readCount(rows), extent: readExtent(extent), isIndexed: indexed === 't' }
+}
+
+/** Statistics reach a little beyond what they are of. */
+function readExtent(text: string | null): number[] | null {
+  const corners = readList(text)
+  if (corners.length !== 4 || !corners.every(Number.isFinite)) return null
+  const [west = 0, south = 0, east = 0, north = 0] = corners as number[]
   const box = wrapExtent({ west, south: Math.max(-90, south), east, north: Math.min(90, north) })
-  const corners = [box.west, box.south, box.east, box.north].map((degrees) => Number(degrees.toFixed(6)))
-  return {
-    rows: rows === null ? null : Number(rows),
-    extent: extent === null ? null : corners,
-    isIndexed: indexed === 't',
-  }
+  return [box.west, box.south, box.east, box.north].map((degrees) => Number(degrees.toFixed(6)))
 }

@@ -4,8 +4,8 @@ import { sql } from '../../../kernel/db/sql.ts'
 import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { Fingerprint } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
-import { facts, roleOf } from './catalog.ts'
-import { readRowEstimate, rowEstimate, tableName } from './introspect.ts'
+import { facts, readCount, readList, roleOf } from './catalog.ts'
+import { rowEstimate, tableName } from './introspect.ts'
 
 /**
  * Changes with the rows of a table: its files, and the server's counts of inserted, updated and deleted rows, of all its
@@ -45,8 +45,8 @@ export async function fingerprintTable(
   return {
     table: digest(oid),
     rows: digest(`${counts} ${position}`),
-    rowEstimate: readRowEstimate(rows),
-    columns: new Set(JSON.parse(columns ?? '[]') as string[]),
+    rowEstimate: readCount(rows),
+    columns: new Set(readList(columns) as string[]),
   }
 }
 

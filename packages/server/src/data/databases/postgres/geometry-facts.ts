@@ -4,7 +4,7 @@ import { ApiError } from '../../../kernel/errors.ts'
 import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { ColumnFact, GeometryFact } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
-import { type Cells, facts } from './catalog.ts'
+import { type Cells, facts, readCount } from './catalog.ts'
 import { isStated } from './server-reason.ts'
 
 /** A geometry column need not say what is in it: then its first values do. */
@@ -53,12 +53,12 @@ const systemsSql = (from: Sql, name: string, limit: number): Sql => sql`SELECT *
 function withSystems(geometry: GeometryFact, rows: readonly Cells[]): GeometryFact {
   const [first] = rows
   if (!first) return geometry
-  const srid = geometry.srid || Number(first.srid)
+  const srid = geometry.srid || (readCount(first.srid) ?? 0)
   const isOutsideDegrees = geometry.srid === 0 && areOutsideDegrees(rows)
   return {
     ...geometry,
     srid,
-    dimension: Math.max(...rows.map(({ dimension }) => Number(dimension))),
+    dimension: Math.max(...rows.map(({ dimension }) => readCount(dimension) ?? 2)),
     ...(rows.length > 1 && { hasSystems: true }),
     ...(isOutsideDegrees && { isOutsideDegrees }),
   }

@@ -8,7 +8,7 @@ import type { PostgresConnection } from '../../../query/execution/connection.ts'
 import type { ColumnFact, ColumnName, InspectOptions, TableFact } from '../../../query/execution/introspection.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import { overviewPrefix } from '../tenant-schema.ts'
-import { type Cells, catalogOf, facts, roleOf } from './catalog.ts'
+import { type Cells, catalogOf, facts, readCount, roleOf } from './catalog.ts'
 import { typeOfColumn } from './column-type.ts'
 import { defaultColumns, defaultOf } from './default-facts.ts'
 import { geometryOf, sampled } from './geometry-facts.ts'
@@ -78,8 +78,8 @@ async function describeNow(
   }))
   return {
     columns: await sampled(connection, { ...options, isTrusted: true }, from, columns),
-    bytes: Math.max(Number(table.bytes), Number(table.parts)),
-    rowEstimate: readRowEstimate(table.rows),
+    bytes: Math.max(readCount(table.bytes) ?? 0, readCount(table.parts) ?? 0),
+    rowEstimate: readCount(table.rows),
     isTable: 'rmp'.includes(table.relkind ?? 'v'),
   }
 }
@@ -160,12 +160,6 @@ export const rowEstimate = raw(`(
   SELECT CASE WHEN min(p.reltuples) >= 0 THEN sum(p.reltuples::float8) END FROM pg_catalog.pg_class p
   WHERE p.oid = c.oid AND c.relkind <> 'p'
      OR p.oid IN (SELECT relid FROM pg_catalog.pg_partition_tree(c.oid) WHERE isleaf))`)
-
-/** Nothing where a server says what PostgreSQL would not. */
-export function readRowEstimate(text: string | null | undefined): number | null {
-  const rows = Number(text ?? Number.NaN)
-  return Number.isSafeInteger(rows) && rows >= 0 ? rows : null
-}
 
 /**
  * Throws unless the application may read all of these. Only in the platform's database, which otherwise says one thing of a

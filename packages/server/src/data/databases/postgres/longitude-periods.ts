@@ -28,8 +28,14 @@ export async function longitudePeriods(
       : await factsOfTable(catalog, trusted, withExtents(asked, tableName(source, connection.schema)))
   const rows = within.length > 0 ? within : await facts(catalog, trusted, withoutExtents(asked))
   return Object.fromEntries(
-    rows.map(({ name: column, period, within }) => [column, within === 't' || !period ? null : Number(period)]),
+    rows.map(({ name: column, period, within }) => [column, within === 't' ? null : readPeriod(period)]),
   )
+}
+
+/** Nothing where a server says what PostGIS would not. */
+function readPeriod(text: string | null | undefined): number | null {
+  const period = Number(text ?? 0)
+  return Number.isFinite(period) && period > 0 ? period : null
 }
 
 const attributesSql = (asked: readonly Attribute[]): Sql => sql`(

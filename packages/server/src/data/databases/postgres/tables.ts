@@ -1,6 +1,7 @@
 import { raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { blame, type PostgresConnection } from '../../../query/execution/connection.ts'
 import type { TableInfo, TablePage } from '../../../query/execution/introspection.ts'
+import { readCount } from './catalog.ts'
 
 const kindOf: Readonly<Record<string, TableInfo['kind']>> = {
   r: 'table',
@@ -69,14 +70,13 @@ function readTable(cells: readonly (string | null)[], ownSchema: string): TableI
   const [schema, name, letter, rows, geometryColumn = null, type, comment] = cells
   const kind = kindOf[letter ?? '']
   if (!kind || !isName(schema) || !isName(name)) return []
-  const count = rows === null ? Number.NaN : Number(rows)
   return [
     {
       schema,
       name,
       source: schema === ownSchema ? part(name) : `${part(schema)}.${part(name)}`,
       kind,
-      rows: Number.isSafeInteger(count) && count >= 0 ? count : null,
+      rows: readCount(rows),
       ...(geometryColumn !== null && isName(geometryColumn)
         ? { geometryColumn, ...geometryOf(type ?? '') }
         : { geometryColumn: null, geometryType: null, srid: null }),
