@@ -22,7 +22,8 @@ export async function externalWorld() {
   /** What a transaction of another database waits for at its commit, until it is let go. */
   async function heldCommits(table: string) {
     await server?.db.script(`
-      CREATE FUNCTION hold_${table}() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS
+      CREATE FUNCTION hold_${table}() RETURNS trigger LANGUAGE plpgsql
+        SET lock_timeout = 0 SET client_connection_check_interval = 0 AS
         $$ BEGIN PERFORM pg_advisory_xact_lock_shared(hashtext('${table}')); RETURN NULL; END $$;
       CREATE CONSTRAINT TRIGGER hold AFTER INSERT ON ${table} DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION hold_${table}()`)

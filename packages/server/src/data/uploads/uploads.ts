@@ -11,8 +11,8 @@ import { createReaders, type Readers } from './reader-process/reader-process.ts'
 import { type ClaimedUpload, claimNext, giveUp, optionsOf, silenceSeconds, uploadTable } from './record/upload-state.ts'
 import type { LoadingParts } from './run/loading-parts.ts'
 import { createPreviews, type PreviewUpload } from './run/preview-upload.ts'
-import { removeUpload } from './run/run-upload.ts'
 import { attempt, removeTables, stopStatements } from './run/upload-attempt.ts'
+import { removeUpload } from './run/upload-files.ts'
 
 export type UploadsOptions = LoadingParts & {
   /** A reader without progress for this long is killed. */

@@ -179,9 +179,10 @@ describe('a row by its key is', () => {
         await until(async () => isOver || (await running()) === 1)
         if (isOver) return false
         assert.equal(maps.app.services.slots.taken, 1)
+        const before = answered.length
         request.destroy()
-        await until(async () => (await running()) === 0)
-        return true
+        await until(async () => (await running()) === 0 && answered.length > before)
+        return answered.at(-1) === 499
       })
     // On a busy machine what is cached of the table may expire first; finding it locked is answered with 503.
     await until(async () => {
@@ -189,7 +190,6 @@ describe('a row by its key is', () => {
       return isGivenUp()
     })
     await until(() => maps.app.services.slots.taken === 0)
-    await until(() => answered.includes(499))
     stop()
   })
 })

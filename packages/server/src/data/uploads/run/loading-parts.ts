@@ -1,5 +1,4 @@
 // The dependencies of loading.
-
 import type { Db } from '../../../kernel/db/db.ts'
 import type { FileStore } from '../../../kernel/storage/file-store.ts'
 import type { Inspection } from '../../datasets/dataset-type.ts'
@@ -8,6 +7,7 @@ import type { TileSourceCoverage } from '../../tiles/source/tile-source-type.ts'
 import type { StorageQuota } from '../http/storage-quota.ts'
 import type { ReplacedDataset } from '../load/replaced-table.ts'
 import type { Target } from '../load/target.ts'
+import type { ReaderProcess } from '../reader-process/reader-process.ts'
 
 /** What loading needs from the rest of the service. */
 export type LoadingParts = {
@@ -28,3 +28,6 @@ export type LoadingParts = {
   /** Overviews follow in the background after the data are published. */
   readonly overviews: Pick<Overviews, 'queue' | 'announce' | 'cancel'>
 }
+
+/** Starts a reader process that ends with the signal. */
+export type ReaderPool = { takeReader(signal: AbortSignal): ReaderProcess }

@@ -18,9 +18,10 @@ import { ReadFault, type ScannedLayer, type Warning } from '../readers/reader.ts
 import type { UploadFormFields } from '../record/upload.ts'
 import { faultOf } from '../record/upload-fault.ts'
 import type { PreviewedLayer, UploadPreview } from '../record/upload-preview.ts'
+import { chosenLayers } from './chosen-layers.ts'
 import { datasetName } from './dataset-name.ts'
-import type { LoadingParts } from './loading-parts.ts'
-import { chosenLayers, type ReaderPool, readingOptions, sourceFile, workDirectory } from './run-upload.ts'
+import type { LoadingParts, ReaderPool } from './loading-parts.ts'
+import { readingOptions, sourceFile, workDirectory } from './upload-files.ts'
 
 /** Files up to this size are read as a whole, so that all warnings are known. */
 const wholeBytes = 4 * 1024 * 1024

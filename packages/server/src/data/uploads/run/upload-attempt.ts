@@ -8,8 +8,10 @@ import { ReaderDied } from '../reader-process/reader-process.ts'
 import { ReadFault } from '../readers/reader.ts'
 import { type FaultDto, faultOf, UploadFault, UploadLost } from '../record/upload-fault.ts'
 import { type ClaimedUpload, fail, isWanted, maxAttempts, postpone, putBack } from '../record/upload-state.ts'
-import type { LoadingParts } from './loading-parts.ts'
-import { createRun, type ReaderPool, removeUpload, runUpload, type UploadRun } from './run-upload.ts'
+import type { LoadingParts, ReaderPool } from './loading-parts.ts'
+import { runUpload } from './run-upload.ts'
+import { removeUpload } from './upload-files.ts'
+import { createRun, type UploadRun } from './upload-run.ts'
 
 export type AttemptOptions = LoadingParts &
   ReaderPool & {
