@@ -7,23 +7,18 @@ import { dependsOnDatabase, usesBrowser, usesDatabase } from './test-files.ts'
 const alsoOnEmbedded: Readonly<Record<string, readonly string[]>> = {
   contract: ['contract.test.ts', 'crud.test.ts', 'limits.test.ts'],
   'database layer': ['/db/', 'table-operations.test.ts', 'filter-spatial.test.ts'],
-  uploads: [
-    ...['upload.test.ts', 'replace.test.ts', 'transform-batches.test.ts', 'prj-systems.test.ts'],
-    'reads-while-loading.test.ts',
-  ],
+  uploads: ['replace.test.ts', 'transform-batches.test.ts', 'prj-systems.test.ts'],
   tiles: ['dataset-tiles.test.ts', 'tile-data.test.ts', 'small-tiles.test.ts', 'tile-source.test.ts'],
   start: ['first-start.test.ts', 'start-modules.test.ts'],
-  // Of what only the embedded database does.
-  'itself alone': ['hostile-queries.test.ts'],
 }
 
 // Signing in, a file that becomes a dataset, its rows, a map of it, and the map in a page of somebody else.
 const mainPaths: readonly string[] = [
-  ...['newcomer.test.ts', 'uploads/uploads.test.ts', 'pages/data/data-page.test.ts', 'dataset/table/table.test.ts'],
-  ...['maps/maps-page.test.ts', 'access/keys/keys-page.test.ts', 'client/src/browser.test.ts', 'map/src/map.test.ts'],
+  ...['newcomer.test.ts', 'pages/data/data-page.test.ts', 'maps/maps-page.test.ts', 'client/src/browser.test.ts'],
+  'map/src/map.test.ts',
 ]
 
-// A tenth of the files that costs half of the CPU time of all. What each of them holds on to as a whole, others hold on to by an
+// An eighth of the files that costs two thirds of the CPU time of all. What each of them holds on to as a whole, others hold on to by an
 // example, and a change that can reach one runs it by --since.
 const long: Readonly<Record<string, readonly string[]>> = {
   'servers, workers and clusters of their own': [
@@ -31,12 +26,15 @@ const long: Readonly<Record<string, readonly string[]>> = {
     ...['rolling-restart.test.ts', 'settings-file.test.ts', 'worker-process.test.ts', 'agent/src/end-to-end.test.ts'],
     ...['database-url.test.ts', 'other-ways-in.test.ts', 'deploy-page.test.ts', 'missing-rights.test.ts'],
     ...['cluster/workers.test.ts', 'backup/backup.test.ts', 'backup-commands.test.ts', 'boot/cli.test.ts'],
-    ...['outbox/crash.test.ts', 'deletes-under-load.test.ts'],
+    ...['outbox/crash.test.ts', 'deletes-under-load.test.ts', 'doctor/doctor.test.ts', 'first-data-directory.test.ts'],
+    ...['first-command.test.ts', 'telemetry.test.ts', 'console-link.test.ts', 'tile-workers.test.ts'],
+    ...['embedded-scratch.test.ts', 'watchdog.test.ts', 'overviews-afterwards.test.ts', 'reads-while-loading.test.ts'],
   ],
   'the largest and strangest input': [
     ...['hostile-bodies.test.ts', 'hostile-inputs.test.ts', 'hostile-upstream.test.ts', 'extreme-values.test.ts'],
     ...['uploads/hostile.test.ts', 'break-out-slots.test.ts', 'wire-fuzz.test.ts', 'driver-duckdb/src/limits.test.ts'],
-    ...['embedded-limits.test.ts', 'exports/writers.test.ts', 'nearest-reach.test.ts'],
+    ...['embedded-limits.test.ts', 'exports/writers.test.ts', 'nearest-reach.test.ts', 'system-tests/fuzz.test.ts'],
+    ...['readers/damaged-files.test.ts', 'hostile-queries.test.ts', 'datasets/stream.test.ts'],
   ],
   'comparison with other programs': [
     ...['uploads/differential.test.ts', 'gdal/differential.test.ts', 'binary-differential.test.ts', 'gdal.test.ts'],
@@ -47,14 +45,23 @@ const long: Readonly<Record<string, readonly string[]>> = {
       'mvt/postgis.test.ts',
       'basemap-format.test.ts',
     ],
-    ...['external-overviews.test.ts', 'peer-readers.test.ts', 'generated-clients.test.ts'],
+    ...['external-overviews.test.ts', 'peer-readers.test.ts', 'generated-clients.test.ts', 'round-trip.test.ts'],
+    ...['duckdb/nearest.test.ts', 'driver-duckdb/src/changes.test.ts', 'longitudes-beyond.test.ts'],
   ],
-  'thinned tiles of the real world': ['thinning/real-seams.test.ts', 'thinning/pictures.test.ts'],
+  'thinned tiles as a whole': [
+    ...[
+      'thinning/real-seams.test.ts',
+      'thinning/pictures.test.ts',
+      'thinning/seams.test.ts',
+      'duckdb-thinning.test.ts',
+    ],
+  ],
   'published packages and pages': [
     'installed-packages.test.ts',
     'reference-pages.test.ts',
     'system-tests/docs.test.ts',
     'console/src/accessibility.test.ts',
+    'client/src/docs.test.ts',
   ],
 }
 

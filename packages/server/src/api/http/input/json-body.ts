@@ -11,6 +11,9 @@ export const isPollutingKey = (key: string): boolean => pollutingKeys.has(key)
  * Parses a JSON body, whose budget was checked while it arrived, and refuses what would hurt later: keys that reach a prototype,
  * NUL, numbers that are none. Inside the property `columnsIn` keys are columns, which may be called `constructor`; an object with
  * such a key has no prototype. `repairsText` takes out of texts what would be refused.
+ *
+ * Not in a thread: of 100 000 values, the most that a document may have, the copy that a thread hands over costs the event loop
+ * more than the parser does (3 to 23 ms against 3 to 14).
  */
 export function parseJsonBody(body: JsonText, columnsIn?: string, repairsText = false): unknown {
   const { text } = body
