@@ -10,7 +10,8 @@ import { createWorkWatch } from '../kernel/concurrency/work-watch.ts'
 import { judgeFailure } from '../kernel/db/database-error.ts'
 import { operations } from '../operations.ts'
 import type { Services } from '../services.ts'
-import { openServices, trustedProxies } from './open/open-services.ts'
+import { openServices } from './open/open-services.ts'
+import { trustedProxies } from './open/plain-services.ts'
 import type { ServiceOptions } from './open/service-options.ts'
 
 export type App = {

@@ -1,49 +1,31 @@
 /** Creates the services of a server, and closes them in order. */
 import type { AddressInfo } from 'node:net'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Agents } from '../../agents/agents.ts'
 import { fetchToolsInProcess } from '../../agents/bridges/in-process-tools.ts'
-import { createAgentCache } from '../../agents/invocation/invoke-operations.ts'
 import { openAgents } from '../../agents/open-agents.ts'
-import { createConnectRateLimit } from '../../agents/workers/connect-rate-limit.ts'
 import type { Authority } from '../../api/access/authenticate.ts'
-import { createConsoleFiles } from '../../api/console/console-files.ts'
-import { baseUrlOf } from '../../api/http/base-url.ts'
 import { createMetrics, type Gauges, type Metrics } from '../../api/metrics/metrics.ts'
 import type { BaseServices } from '../../api/resource/resource.ts'
 import { createGenerations, createStores } from '../../api/resource/services.ts'
-import { publicLimits } from '../../api/server-info/limits.ts'
 import type { ChangeFeed } from '../../data/changes/change-feed.ts'
-import { platformTypes } from '../../data/databases/drivers.ts'
-import { createDatasetCache } from '../../data/datasets/dataset-cache.ts'
 import { createMemoryThreads } from '../../data/datasets/memory/memory-source-threads.ts'
-import { maxTimeoutMs } from '../../data/datasets/queries/query-parameters.ts'
 import type { StreamSlots } from '../../data/datasets/queries/stream-slots.ts'
-import { createWriteSlots } from '../../data/editing/editing.ts'
-import { createReadCrs } from '../../data/ogc/collections/crs.ts'
 import { createUnplacedCheck } from '../../data/ogc/collections/unplaced-rows.ts'
 import { openTiles } from '../../data/tiles/http/tile-services.ts'
-import { createEstimates } from '../../data/tiles/source/dataset-estimates.ts'
 import type { Tiling } from '../../data/tiles/tiling.ts'
 import { createUploading, type Uploading } from '../../data/uploads/uploading.ts'
 import { createWebhooks } from '../../data/webhooks/webhooks.ts'
 import type { Bus } from '../../kernel/bus/bus.ts'
 import { openBus } from '../../kernel/bus/open-bus.ts'
-import { type MachineShare, wholeMachine } from '../../kernel/concurrency/machine-share.ts'
+import { wholeMachine } from '../../kernel/concurrency/machine-share.ts'
 import type { WorkWatch } from '../../kernel/concurrency/work-watch.ts'
-import type { Db } from '../../kernel/db/db.ts'
-import { defaultLimits } from '../../kernel/db/embedded/embedded-limits.ts'
 import { deniedServicesOf, isLaptop } from '../../kernel/egress/denied-services.ts'
 import { createEgress, type Egress } from '../../kernel/egress/guard.ts'
 import { createJobs } from '../../kernel/jobs/jobs.ts'
 import { createStarter, type Starter } from '../../kernel/jobs/starter.ts'
 import { resources } from '../../operations.ts'
 import type { Services } from '../../services.ts'
-import { countAddress } from '../../tenants/auth/login-attempts.ts'
-import { createBaseStyleReader } from '../../tenants/cartography/maps/base-style-file.ts'
-import { createStyleCache } from '../../tenants/cartography/maps/map-operations.ts'
-import { createSharedMaps } from '../../tenants/cartography/pictures/shared-maps.ts'
-import { style } from '../../tenants/cartography/styles/style.ts'
 import { createStyleCheck } from '../../tenants/cartography/styles/style-check.ts'
 import { createDeliveries } from '../../tenants/contactpoints/deliveries.ts'
 import { createMailer } from '../../tenants/mail/mailer.ts'
@@ -51,16 +33,15 @@ import { createOutbox } from '../../tenants/outbox/outbox.ts'
 import { applicationMetrics } from '../../tenants/usage/application-metrics.ts'
 import type { Tallies } from '../../tenants/usage/tallies.ts'
 import type { ClusterWorker } from '../cluster/cluster-worker.ts'
-import { addFirstKeys } from '../start/first-start.ts'
-import { createAgentTools } from './agent-tools.ts'
-import { createOpenApiText, internalCalls } from './internal-calls.ts'
+import { internalCalls } from './internal-calls.ts'
 import { openAuthority, startUpkeep } from './open-authority.ts'
 import { changeGauges } from './open-changes.ts'
 import { createData } from './open-data.ts'
 import { openHealth } from './open-health.ts'
 import { createMaps, placesOf, tilesOptionsOf } from './open-maps.ts'
 import { type OpenUsage, openUsage } from './open-usage.ts'
-import type { AppConfig, ServiceOptions } from './service-options.ts'
+import { databaseServices, installedServices, rememberedRecords } from './plain-services.ts'
+import type { ServiceOptions } from './service-options.ts'
 
 export type OpenServicesOptions = ServiceOptions & {
   /** Remembers which work in the background fails. */
@@ -83,7 +64,7 @@ export type OpenServices = {
 }
 
 export async function openServices(options: OpenServicesOptions): Promise<OpenServices> {
-  const { db, secrets, logger, config, about, worker, works, isStopping, listener } = options
+  const { db, secrets, logger, config, worker, works, isStopping, listener } = options
   const share = worker ?? wholeMachine
   const bus = await openBusOf(options)
   const egress = await openEgress(options, () => listener()?.server.address())
@@ -104,26 +85,29 @@ export async function openServices(options: OpenServicesOptions): Promise<OpenSe
   const metrics = openMetrics(options, gaugesOf({ agents, tiling, ...data }), usage)
   const health = openHealth(options, bus)
   const upkeep = startUpkeep(options, authority, credentials.audit)
-  const baseUrl = baseUrlFor(config)
-  const base: BaseServices = {
-    ...{ db, secrets, generations: createGenerations() },
-    storeOf: (title) => storeOf(services, title),
-  }
+  const generations = createGenerations()
+  const base: BaseServices = { db, secrets, generations, storeOf: (title) => storeOf(services, title) }
   const services: Services = {
-    ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages },
+    ...base,
+    ...authority,
+    ...credentials,
+    ...data,
+    ...maps,
+    ...messages,
+    ...health,
+    ...installedServices(options, share),
+    ...databaseServices(options),
     ...rememberedRecords(base, data),
-    ...{ about, isStopping, baseUrl, ...health, metrics, platformTypes },
-    ...{ agents, styleCheck, uploading: announcing(uploading, worker), dataDirectory: config.DATA_DIR },
-    ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
-    ...{ ...openTiles(base, tilesOptionsOf(options, tiling, tileUse, base)), usage },
-    ...{ writeSlots: createWriteSlots(), places: placesOf(options, egress) },
-    addFirstKeys: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
-    countAddress: (address) => countAddress(db, address),
-    ...{ estimates: createEstimates(db, data.sources), ...createAgentTools(db, secrets, baseUrl) },
-    ...{ consoleFiles: createConsoleFiles(), readBaseStyle: createBaseStyleReader(), sharedMaps: createSharedMaps(db) },
+    ...openTiles(base, tilesOptionsOf(options, tiling, tileUse, base)),
     ...internalCalls(() => services),
-    openApiText: createOpenApiText(about.version.tag),
-    ...{ readCrs: createReadCrs(db), hasUnplacedRows: createUnplacedCheck(tiling.context.data.version) },
+    agents,
+    metrics,
+    usage,
+    styleCheck,
+    isStopping,
+    uploading: announcing(uploading, worker),
+    places: placesOf(options, egress),
+    hasUnplacedRows: createUnplacedCheck(tiling.context.data.version),
   }
   const starter = starterOf(options, { jobs, uploads: uploading, webhooks: webhooks })
   worker?.onUpload((changed) => (changed === undefined ? uploading.announce() : uploading.heard(changed)))
@@ -132,17 +116,13 @@ export async function openServices(options: OpenServicesOptions): Promise<OpenSe
     authority,
     work: starter.start,
     pause() {
-      starter.close()
+      for (const { close } of [starter, data.changeFeed, metrics, health.storage]) void close()
       upkeep.pause()
-      void data.changeFeed.close()
-      metrics.close()
-      health.storage.close()
     },
     async close() {
       authority.revocation.close()
       for (const close of [bus.close, closeMessages, uploading.close, jobs.close]) await close()
-      messages.mailer.close()
-      data.exports.files.close()
+      for (const { close } of [messages.mailer, data.exports.files]) close()
       await Promise.all([styleCheck.close(), memoryThreads.close(), data.exports.threads.close(), tiling.close()])
       await Promise.all([data.connections.close(), egress.close(), maps.files.close()])
       await Promise.all([upkeep.flush(), usage.close()])
@@ -159,7 +139,9 @@ const starterOf = ({ works, logger }: OpenServicesOptions, parts: Startable): St
 
 const openBusOf = ({ config, worker, secrets, logger }: OpenServicesOptions): Promise<Bus> =>
   openBus({
-    ...{ url: config.NATS_URL, port: worker?.bus, namespace: secrets.fingerprint },
+    url: config.NATS_URL,
+    port: worker?.bus,
+    namespace: secrets.fingerprint,
     onError: (error) => logger.warn({ err: error }, 'message bus failed'),
   })
 
@@ -174,34 +156,6 @@ const announcing = (uploading: Uploading, worker: ClusterWorker | undefined): Up
     setTimeout(() => worker?.tellUpload(), uploading.readsFiles ? headStartMs : 0).unref()
   },
 })
-
-/** Caches of records that requests need on the way, fresh to a second. */
-const rememberedRecords = (
-  base: BaseServices,
-  { connections, sources }: Pick<Services, 'connections' | 'sources'>,
-) => ({
-  styleCache: createStyleCache({ resource: style, services: base }),
-  datasetCache: createDatasetCache(base, connections.find, sources.current),
-  agentCache: createAgentCache(base),
-})
-
-/** What `trustProxy` is to the web server. */
-export const trustedProxies = ({ TRUST_PROXY }: AppConfig): boolean | string =>
-  TRUST_PROXY === 'true' || TRUST_PROXY || false
-
-const baseUrlFor = (config: AppConfig) => (request: FastifyRequest) =>
-  baseUrlOf(request, config.BASE_URL, trustedProxies(config) !== false)
-
-/** Those of all workers together. The embedded database ends queries sooner than a `timeout` may ask. */
-const limitsToTell = (config: AppConfig, { count }: MachineShare, { kind }: Db) =>
-  publicLimits(
-    {
-      ...config,
-      STREAMS_PER_APPLICATION: config.STREAMS_PER_APPLICATION * count,
-      CONNECTIONS_PER_APPLICATION: config.CONNECTIONS_PER_APPLICATION * count,
-    },
-    kind === 'embedded' ? defaultLimits.cpuMs : maxTimeoutMs,
-  )
 
 /** `listening` is the server's own address, once it listens. */
 async function openEgress(

@@ -53,7 +53,7 @@ export function CellEditor({ cells, edited, onLeft }: CellEditorProps): ReactEle
     onKeyDown,
     onBlur: () => save(),
   }
-  if (attribute.type === 'boolean') return <BooleanEditor {...{ cells, edited, control }} />
+  if (attribute.type === 'boolean') return <BooleanEditor cells={cells} edited={edited} control={control} />
   return (
     <input
       {...control}

@@ -80,7 +80,7 @@ function Cell({ id, column, row, isActive, mark, editor }: CellProps): ReactElem
       {row === undefined ? (
         <Skeleton width="60%" height={10} />
       ) : (
-        (editor ?? <CellText {...{ attribute, row, mark }} />)
+        (editor ?? <CellText attribute={attribute} row={row} mark={mark} />)
       )}
     </div>
   )
