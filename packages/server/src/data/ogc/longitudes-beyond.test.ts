@@ -302,6 +302,8 @@ const ways: { readonly [name: string]: (door: string, asked: Box) => Promise<num
 const numRuns = 6
 /** On the plane of degrees, of those that are points; `points` has only these. */
 const places = ['indexed', 'bare', 'zero', 'nad', 'mercator', 'query', 'service', 'files', 'external']
+/** NAD83 is not WGS 84 everywhere: on the Aleutians PROJ moves a place by two metres. */
+const offBy = (door: string): number => (door === 'nad' ? 5 : 0.01)
 const isHere = (door: string): boolean => doors.has(door)
 
 describe('rows beyond ±180', () => {
@@ -344,12 +346,12 @@ describe('rows beyond ±180', () => {
           const found = await ask(door, { where: onlyPoints, nearest: { point: [lon, lat] }, limit: 5 })
           found.forEach(({ distance = -1 }, index) => {
             assert.ok(
-              Math.abs(distance - (expected[index]?.metres ?? 0)) < 0.01,
+              Math.abs(distance - (expected[index]?.metres ?? 0)) < offBy(door),
               `${index} from ${lon} ${lat}: ${distance}`,
             )
           })
           assert.equal(found.length, 5)
-          const within = (expected[9]?.metres ?? 0) + 1
+          const within = (expected[9]?.metres ?? 0) + 2 * offBy(door)
           const near = await ask(door, {
             where: { $and: [onlyPoints, { [nameIn(door)]: { $dwithin: { point: [lon, lat], distance: within } } }] },
           })
