@@ -4,7 +4,7 @@ import type { TileBudget } from '../source/tile-budget.ts'
 import type { LoadedTileSource, TileData, TileMakers } from '../source/tile-source-type.ts'
 import type { TileQuery } from '../sql/tile-sql.ts'
 import { hasCells } from '../thinning/corners-sql.ts'
-import { pagesOf, sampleRank } from '../thinning/rank-sql.ts'
+import { pagesOf, rowRank, sampleRank } from '../thinning/rank-sql.ts'
 import { sampleOf } from '../thinning/sample-rows.ts'
 import { cellBitsFor, chooseRates, rateAt, thinningBudget } from '../thinning/thinning-rule.ts'
 import type { ThinningChoice, TileStrategy } from './tile-strategy.ts'
@@ -79,11 +79,14 @@ async function chooseThinning(
   const rate = rateAt(chooseRates(loads, limits), z)
   if (rate === 1) return undefined
   const cellBits = cellBitsFor(loads, limits)
+  const thinned = { rate, cellBits, isPoint }
+  const canSample = isPoint && !query.isWrapped && hasCells(query, isPoint) && table.rows > mostCounted
+  // Rows of a page have a common rank in a sample of pages: where a table is stored by place they are shown in clumps.
+  if (!canSample) return { ...thinned, rank: rowRank, read: 'all' }
+  const sampled = { ...thinned, rank: sampleRank }
   const rows = rowsIn(query.tile)
-  const thinned = { rate, cellBits, rank: sampleRank, isPoint }
-  if (!isPoint || query.isWrapped || !hasCells(query, isPoint) || rows <= mostCounted)
-    return { ...thinned, read: 'all' }
+  if (rows <= mostCounted) return { ...sampled, read: 'all' }
   const pages = pagesOf(rate) ?? 1
   const isByIndex = pages === 1 || pages * table.rows >= sequential * rows
-  return { ...thinned, read: isByIndex ? 'some' : 'pages' }
+  return { ...sampled, read: isByIndex ? 'some' : 'pages' }
 }
