@@ -32,7 +32,7 @@ before(async () => {
     INSERT INTO partly VALUES (1, 1, 'a', 'hush', ST_Point(8, 47, 4326));
     CREATE TABLE halfkey (id int4, part int4, name text, PRIMARY KEY (id, part));
     INSERT INTO halfkey VALUES (1, 1, 'a'), (1, 2, 'b');
-    GRANT SELECT (id, name, geom) ON partly TO graticule;
+    GRANT SELECT (id, name, geom), UPDATE (name, part), INSERT (id, part, name) ON partly TO graticule;
     GRANT SELECT (id, name) ON halfkey TO graticule;
     GRANT SELECT ON unfilled, unreachable, keyless TO graticule;
     CREATE TABLE changing (id int4 PRIMARY KEY, name text, geom geometry(Point, 4326));
@@ -104,7 +104,7 @@ describe('the reason why a table cannot be read arrives', { skip }, () => {
         'partly',
         'PATCH',
         '/1',
-        { name: 'b' },
+        { geom: null },
         /may not write this\. The database says: permission denied for table partly/,
       ],
       ['guarded', 'POST', '', [{ id: 20 }], /new row violates row-level security policy for table "guarded"/],
@@ -150,6 +150,27 @@ describe('a table with rights on some columns', { skip }, () => {
     assert.deepEqual((await read(id, 'attributes=id,name')).body, [{ id: 1, name: 'a' }])
     assert.equal((await read(id, 'format=geojson&limit=1')).status, 200)
     assert.equal((await tile(id)).status, 200)
+  })
+
+  test('is written where its user may write these', async () => {
+    const { body: made, text } = await make({ source: 'partly', metadata: { editable: true } })
+    assert.ok(made.id, text)
+    const rows = `/api/v1/datasets/${made.id}/rows`
+    const row = await call('GET', `${rows}/1`)
+    assert.deepEqual([row.status, row.body.name], [200, 'a'], row.text)
+    const headers = { 'if-match': String(row.headers.etag) }
+    const changed = await call('PATCH', `${rows}/1`, { body: { name: 'b' }, headers })
+    assert.deepEqual([changed.status, changed.body.name], [200, 'b'], changed.text)
+    const late = await call('PATCH', `${rows}/1`, { body: { name: 'c' }, headers })
+    assert.equal(late.status, 412, late.text)
+    const feature = await call('GET', `/ogc/collections/${made.id}/items/1`)
+    assert.equal(feature.headers.etag, changed.headers.etag, feature.text)
+    const some = await call('PATCH', `${rows}?filter[id]=1&expect=1`, { body: { name: 'a' } })
+    assert.deepEqual(some.body, { count: 1 }, some.text)
+    const added = await call('POST', rows, { body: [{ id: 2, part: 1, name: 'new' }] })
+    assert.deepEqual(added.body, { count: 1, keys: [2] }, added.text)
+    const closed = await call('PATCH', `${rows}/1`, { body: { secret: 'seen' } })
+    assert.equal(closed.status, 409, closed.text)
   })
 
   test('has no key if a part of it cannot be read', async () => {

@@ -117,7 +117,7 @@ function defaultOf(input: ColumnInput, { type, dbType, nullable }: AttributeDto,
   if (input.default === undefined || input.default === null) return null
   if (type === 'geometry') throw invalid(`${path}/default`, 'must not be given for a geometry')
   const column = { name: input.name, type, dbType, castTo: dbType, isNotNull: !nullable, labels: null }
-  const rest = { hasDefault: false, identity: undefined, isGenerated: false, sequence: null }
+  const rest = { hasDefault: false, identity: undefined, isGenerated: false, isReadable: true, sequence: null }
   return cellText({ ...column, ...rest }, input.default, `${path}/default`, { isText: false, repair: false })
 }
 

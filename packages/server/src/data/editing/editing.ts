@@ -17,7 +17,7 @@ import type { CachedDataset } from '../datasets/dataset-cache.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import type { QueryServices } from '../datasets/queries/query-services.ts'
 import type { StorageQuota } from '../uploads/http/storage-quota.ts'
-import { digestSql, rowTagger } from './rows/row-tag.ts'
+import { rowTagger } from './rows/row-tag.ts'
 import { type EditTable, openEditTable } from './writing/edit-table.ts'
 import type { EditTransaction } from './writing/edit-transaction.ts'
 import { transactExternal } from './writing/external-write.ts'
@@ -145,10 +145,11 @@ export async function demandTag(
 ): Promise<void> {
   const expected = expectedTags(request)
   if (expected === undefined) return
+  const { digest, tagOf } = rowTagger(services, dataset)
   const [row] = await tx.query<{ digest: string }>(
-    sql`SELECT ${digestSql} AS digest FROM ${from} AS q WHERE ${condition} FOR UPDATE`,
+    sql`SELECT ${digest} AS digest FROM ${from} AS q WHERE ${condition} FOR UPDATE`,
   )
   if (!row) throw new ApiError(precondition, 'There is no row with this key, so If-Match cannot hold.')
-  if (expected === 'any' || expected.includes(rowTagger(services, dataset)(row.digest))) return
+  if (expected === 'any' || expected.includes(tagOf(row.digest))) return
   throw new ApiError(precondition, 'The row has changed since it was read. Read it again, and send its new ETag.')
 }

@@ -18,7 +18,7 @@ import { postgresDialect } from '../../databases/postgres/dialect.ts'
 import { isUnreadValue } from '../../databases/postgres/unread-value.ts'
 import { attributesOf } from '../../datasets/attribute-dto.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
-import { digestSql, rowTagger, type TagRow } from './row-tag.ts'
+import { type RowTagger, rowTagger } from './row-tag.ts'
 
 /** A row that was read: its answer, its ETag and its key as it stands in an address. */
 export type ShownRow = { readonly text: string; readonly etag: string; readonly key: string }
@@ -58,16 +58,20 @@ export type TaggedColumns = {
 }
 
 /** The ETag, and these attributes in a form. */
-export function taggedColumns(columns: readonly AttributeColumn[], shape: GeometryForm, tagRow: TagRow): TaggedColumns {
+export function taggedColumns(
+  columns: readonly AttributeColumn[],
+  shape: GeometryForm,
+  { digest, tagOf }: RowTagger,
+): TaggedColumns {
   const readings = columns.map((one) => (one.type === 'boolean' ? undefined : postgresDialect.reading(one, shape)))
   const shown = columns.map((one, index) => {
     const value = postgresDialect.transferSql(one, column(one.attribute), shape)
     return sql`${asText(value, one.attribute)} AS ${raw(`c${index}`)}`
   })
   return {
-    columns: joinSql([sql`${digestSql} AS digest`, ...shown], ', '),
+    columns: joinSql([sql`${digest} AS digest`, ...shown], ', '),
     read: (row) => ({
-      etag: etagOf(tagRow(row.digest)),
+      etag: etagOf(tagOf(row.digest)),
       cells: columns.map((_, index): Cell => {
         const text = row[`c${index}`] as Cell
         return text === null ? null : (readings[index]?.(text) ?? text)

@@ -28,6 +28,8 @@ export type EditColumn = {
   /** `always`: the database alone gives values. */
   readonly identity: 'always' | 'default' | undefined
   readonly isGenerated: boolean
+  /** The user may read it, and not only write. */
+  readonly isReadable: boolean
   /** The labels of an enumeration. */
   readonly labels: readonly string[] | null
   /** Where its default comes from, for identity and serial columns. */
@@ -46,7 +48,7 @@ export type EditTable = {
   /** Queries with the application's own rights and limits. */
   connect(): Promise<Connection>
   readonly columns: ReadonlyMap<string, EditColumn>
-  /** The primary key; empty without one. */
+  /** The primary key; empty without one, or where a part of it cannot be read. */
   readonly key: readonly EditColumn[]
   readonly isPartitioned: boolean
   /** Row security hides rows from some. */
@@ -118,7 +120,7 @@ async function describe(
     .sort((a, b) => a.keyPlace - b.keyPlace)
   return {
     columns: new Map(columns.map((column) => [column.name, column])),
-    key: key.map(({ column }) => column),
+    key: key.every(({ column }) => column.isReadable) ? key.map(({ column }) => column) : [],
     isPartitioned: first.kind === 'p',
     isSecured: first.hasRowSecurity,
   }
@@ -143,6 +145,7 @@ const factsSql = ({ schema, name }: TableName): Sql => sql`
     coalesce(base.type, format_type(a.atttypid, a.atttypmod)) AS "dbType",
     format_type(a.atttypid, -1) AS "castTo", a.attnotnull OR t.typnotnull AS "isNotNull",
     a.atthasdef OR t.typdefault IS NOT NULL AS "hasDefault", a.attidentity::text AS identity, a.attgenerated <> '' AS "isGenerated",
+    has_column_privilege(c.oid, a.attnum, 'SELECT') AS "isReadable",
     (SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = coalesce(base.oid, t.oid)) AS labels,
     pg_get_serial_sequence(${`${quoted(schema)}.${quoted(name)}`}, a.attname) AS sequence,
     array_position(i.indkey::int2[], a.attnum) AS "keyPlace"

@@ -19,7 +19,7 @@ const maxKeys = 1_000
 
 /** SQL: what is told of each row of a table with the alias `q`. */
 export const summaryColumns = (table: EditTable): Sql =>
-  sql`${keySql(table.key)}::text AS told_key, ${boxesSql([...table.columns.values()].filter(({ geometry }) => geometry))}::text AS told_boxes`
+  sql`${keySql(table.key)}::text AS told_key, ${boxesSql([...table.columns.values()].filter(({ geometry, isReadable }) => geometry && isReadable))}::text AS told_boxes`
 
 /** As in the answers of queries: integers beyond 2^53 are text. */
 function keySql(key: readonly EditColumn[]): Sql {
