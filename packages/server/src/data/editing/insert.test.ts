@@ -16,6 +16,7 @@ before(async () => {
       price numeric(6, 2), exact numeric, open boolean DEFAULT true, day date, at timestamptz, local timestamp, clock time,
       code uuid, info jsonb, tags text[], counts int[], bytes bytea, short varchar(3), feeling mood, part percent, address inet,
       twice int GENERATED ALWAYS AS (small * 2) STORED, geom geometry(Point, 3857));
+    CREATE TABLE sheets (id int PRIMARY KEY, "=sum" text, other text, info jsonb, part int);
     CREATE TABLE areas (code text PRIMARY KEY, geom geometry(MultiPolygon, 4326));
     CREATE TABLE fixed (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text);
     CREATE TABLE pairs (a int, b text, n int, PRIMARY KEY (a, b));
@@ -176,6 +177,39 @@ describe('many rows', () => {
       const again = await world.call('GET', `/api/v1/datasets/${id}/query?format=${format}`)
       assert.equal(again.text, text)
     }
+  })
+
+  test('of CSV for spreadsheets are the texts that they were exported from, formulas among them', async () => {
+    const texts = ['=1+1', "'=1", "''-x", '+49 30 1234', '@home', '-', "'", "'s-Hertogenbosch", 'a', '', null]
+    const rows = texts.map((text, id) => ({
+      id,
+      '=sum': text,
+      other: `x ${text}`,
+      info: id % 2 ? -id : `'=${text}`,
+      part: -id,
+    }))
+    await world.insert('sheets', rows)
+    const path = `/api/v1/datasets/${await world.dataset('sheets')}/query`
+    const before = await world.rows('sheets', 'sort=id')
+    const { text } = await world.call('GET', `${path}?format=csv&filename=a`)
+    assert.match(text, /'=1\+1/)
+    await world.call('DELETE', `${await world.pathOf('sheets')}?filter={}&expect=${texts.length}`)
+    const reply = await world.insertText('sheets', text, 'text/csv')
+    assert.equal(reply.status, 201, reply.text)
+    assert.deepEqual(await world.rows('sheets', 'sort=id'), before)
+  })
+
+  test('of CSV keep apostrophes of columns in which formulas have none', async () => {
+    const csv = "id,=sum,other\n100,'=1,'=1\n101,=2,'-\n"
+    assert.equal((await world.insertText('sheets', csv, 'text/csv')).status, 201)
+    const rows = await world.rows('sheets', 'filter[id][$gte]=100&sort=id')
+    assert.deepEqual(
+      rows.map((row) => [row['=sum'], row.other]),
+      [
+        ["'=1", '=1'],
+        ['=2', '-'],
+      ],
+    )
   })
 
   test('are inserted all or none, and every fault is named with its place', async () => {

@@ -1,3 +1,4 @@
+import { findGuardedColumns } from '../../../../query/formats/formula-guard.ts'
 import { writeValue } from '../engine/copy-binary.ts'
 import { createReader } from '../engine/create-reader.ts'
 import type { RowRules } from '../engine/impossible-rows.ts'
@@ -12,7 +13,7 @@ import { isDateHeading } from '../table/table-faults.ts'
 import { chosenTypeOf } from '../table/typed-cell.ts'
 import type { TableRules } from '../table-rules.ts'
 import { createFastRow } from './fast.ts'
-import { createGuardedColumns } from './guarded-columns.ts'
+import { guardedField } from './guarded-columns.ts'
 import { longPiece, type RowBatch, type RowWindow, rowsOfPiece, shortPiece } from './rows.ts'
 
 type CsvOptions = {
@@ -46,7 +47,7 @@ function readCsv(file: string, layout: CsvLayout, options: CsvOptions): Reading 
   const table = createTable(layout, { warnings, isStrict: rules.strict === true, rules })
   const { coordinateNames, fields } = table
   const kindsOf = createKindsOf(table, rules, delimiter)
-  const guards = createGuardedColumns(fields.names.length)
+  const guards = findGuardedColumns(fields.names.length)
   const window: RowWindow = { ...openTextWindow(file, size), line: 1 }
   // Values of a given type, and those that stand for nothing, are known by their text.
   const isPlain = isFast && rules.types === undefined && rules.nulls === undefined
@@ -99,7 +100,7 @@ function readCsv(file: string, layout: CsvLayout, options: CsvOptions): Reading 
     },
     fields: (kinds) =>
       fieldsOf(fields.names, kinds, table.typeOf).map((field) =>
-        chosenTypeOf(rules, field.name) ? field : guards.fieldOf(field),
+        chosenTypeOf(rules, field.name) ? field : guardedField(field, guards),
       ),
     progress: () => shareRead(window),
     facts: table.facts,
