@@ -30,6 +30,8 @@ const empties: readonly (readonly [name: string, bytes: string, attributes: read
   ['a.csv', 'name,value\n', ['fid', 'name', 'value']],
   ['b.csv', 'name,lat,lon\n', ['fid', 'name', 'lat', 'lon', 'geom']],
   ['a.json', '[]', ['fid', 'geom']],
+  ['b.json', '{"data":[]}', ['fid']],
+  ['c.json', '{"count":0,"next":null,"results":[ ]}', ['fid']],
   ['a.tsv', 'name\tvalue\n', ['fid', 'name', 'value']],
   ['a.gpx', '<?xml version="1.0"?><gpx version="1.1"/>', ['fid', 'geom']],
   [
@@ -93,6 +95,11 @@ test('a workbook with a heading alone makes an empty table, with a warning', asy
   assert.equal(ended.status, 'completed', JSON.stringify(ended))
   assert.ok(ended.warnings.some(({ code }: { code: string }) => code === 'empty_layer'))
   assert.deepEqual(await attributesOf(ended.results[0].datasetId), ['fid', 'name', 'lat', 'lon', 'geom'])
+})
+
+test('an object with an attribute that is an empty list is refused, and is not taken for an empty table', async () => {
+  const { status } = await upload('a.json', '{"name":"x","tags":[]}')
+  assert.equal(status, 'failed')
 })
 
 test('a collection of GML whose members are not known is refused, and is not taken for an empty one', async () => {

@@ -1,5 +1,6 @@
 import {
   closeBrace,
+  closeBracket,
   comma,
   openBrace,
   openBracket,
@@ -58,24 +59,48 @@ function lookAt(cursor: TextCursor, look: Look): RecordsMember | undefined | 'un
   }
 }
 
+/** What the members of an object are, as far as they are compared. */
+type Members = {
+  readonly names: string[]
+  readonly objects: (Record<string, unknown> | undefined)[]
+  /** The first that is an empty list. */
+  empty: string | undefined
+}
+
 /** The first of several objects, or one that holds a list of them. */
 function lookAtObject(cursor: TextCursor, look: Look): RecordsMember | undefined {
   const start = cursor.at
   cursor.at++
   if (peek(cursor) === closeBrace) return undefined
-  const members: (Record<string, unknown> | undefined)[] = []
+  const members: Members = { names: [], objects: [], empty: undefined }
   do {
     const key = readKey(cursor)
     if (isOfGeoJson(cursor, key)) return undefined
-    if (members.length < comparedMembers) members.push(plainObject(cursor))
+    noteMember(cursor, key, members)
     if (look.member === undefined && isListOfObjects(cursor)) look.member = key
     skipValue(cursor)
   } while (hasNext(cursor, closeBrace))
   while (peek(cursor) === recordSeparator || peek(cursor) === comma) cursor.at++
-  if (peek(cursor) !== openBrace) return look.member === undefined ? keyedRecords(members) : look
+  if (peek(cursor) !== openBrace)
+    return look.member === undefined ? (keyedRecords(members.objects) ?? noRecords(members)) : look
   cursor.at = start
   return isPlainObject(cursor) ? { member: undefined } : undefined
 }
+
+/** The cursor stays where it is. */
+function noteMember(cursor: TextCursor, key: string, members: Members): void {
+  if (members.names.length === comparedMembers) return
+  members.names.push(key)
+  members.objects.push(plainObject(cursor))
+  if (isEmptyList(cursor)) members.empty ??= key
+}
+
+/** How answers call the list of their records. */
+const listNames = /^(data|results?|items|records|rows|values?|list|entries|objects|elements|hits|content)$/i
+
+/** A list of records in which there are none: the only member, or one that answers have. Others may be an attribute. */
+const noRecords = ({ names, empty }: Members): RecordsMember | undefined =>
+  empty !== undefined && (names.length === 1 || listNames.test(empty)) ? { member: empty } : undefined
 
 /** Members that are objects with names in common are records. */
 function keyedRecords(members: readonly (Record<string, unknown> | undefined)[]): RecordsMember | undefined {
@@ -123,6 +148,16 @@ export function isListOfObjects(cursor: TextCursor): boolean {
   const isList = peek(cursor) === openBrace && isPlainObject(cursor)
   cursor.at = start
   return isList
+}
+
+/** The cursor stays where it is. */
+function isEmptyList(cursor: TextCursor): boolean {
+  const start = cursor.at
+  if (peek(cursor) !== openBracket) return false
+  cursor.at++
+  const isEmpty = peek(cursor) === closeBracket
+  cursor.at = start
+  return isEmpty
 }
 
 const isGeoJsonType = (type: unknown): boolean =>
