@@ -12,6 +12,7 @@ import { readers } from './parts/readers.ts'
 import { records } from './parts/records.ts'
 import { thinning } from './parts/thinning.ts'
 import { tilesMade } from './parts/tiles-made.ts'
+import { uploadWaits } from './parts/upload-waits.ts'
 import { uploads } from './parts/uploads.ts'
 import { workers } from './parts/workers.ts'
 
@@ -20,5 +21,5 @@ export const parts: readonly Part[] = [
   ...[tilesMade, cachedAnswers, archives, lowZooms, thinning, denseFiles, features, workers],
   ...[uploads, growthConnections, growthRows],
   ...[exports, records, agents],
-  ...[readers, accountOracle],
+  ...[readers, accountOracle, uploadWaits],
 ]

@@ -22,6 +22,22 @@ export async function makeGeoJson(directory: string, kind: Kind, features: numbe
   return { path, name: `${kind}.geojson`, features, wanted: kind === 'points' ? 4 : 5 }
 }
 
+/** With a key of its own, which becomes that of its table. */
+export async function makePointsCsv(directory: string, features: number): Promise<UploadFile> {
+  const path = join(directory, `points-${features}.csv`)
+  await pipeline(
+    Readable.from(inPieces('fid,lon,lat,name,kind,pop,height\n', pointLines(features))),
+    createWriteStream(path),
+  )
+  return { path, name: `points-${features}.csv`, features, wanted: 1.5 }
+}
+
+function* pointLines(count: number): Generator<string> {
+  let fid = 0
+  for (const { properties, x, y } of pointRecords(count))
+    yield `${++fid},${x},${y},${properties.name},${properties.kind},${properties.pop},${properties.height}\n`
+}
+
 /** The features of a GeoJSON file in each of the other formats. */
 export async function convertFile(directory: string, kind: Kind, source: UploadFile): Promise<UploadFile[]> {
   const { features } = source
@@ -58,18 +74,29 @@ function createRandom(): () => number {
   }
 }
 
-/** In pieces of many features: one at a time would take longer to write than to load. */
 function* collection(features: Iterable<string>): Generator<string> {
-  let text = '{"type":"FeatureCollection","features":[\n'
+  yield* inPieces('{"type":"FeatureCollection","features":[\n', separated(features))
+  yield '\n]}\n'
+}
+
+function* separated(features: Iterable<string>): Generator<string> {
   let isFirst = true
   for (const feature of features) {
-    text += isFirst ? feature : `,\n${feature}`
+    yield isFirst ? feature : `,\n${feature}`
     isFirst = false
-    if (text.length < 100_000) continue
-    yield text
-    text = ''
   }
-  yield `${text}\n]}\n`
+}
+
+/** Of many texts each: one at a time would take longer to write than to load. */
+function* inPieces(begin: string, texts: Iterable<string>): Generator<string> {
+  let piece = begin
+  for (const text of texts) {
+    piece += text
+    if (piece.length < 100_000) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
 }
 
 export type PointRecord = { readonly properties: Record<string, unknown>; readonly x: string; readonly y: string }
