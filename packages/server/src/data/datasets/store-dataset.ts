@@ -4,6 +4,7 @@ import { touched } from '../../api/resource/store.ts'
 import type { Queryable } from '../../kernel/db/db.ts'
 import { json, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { Dataset } from './dataset-record.ts'
+import { renamedTime } from './time-setting.ts'
 
 /** What loading a table reveals about it. */
 export type LoadedTable = {
@@ -57,4 +58,16 @@ export async function noteAttributes(tx: Queryable, id: string, attributes: read
 /** Updates the datasets of a table whose columns were changed. */
 export async function changeAttributes(tx: Queryable, ids: readonly string[], attributes: Sql): Promise<void> {
   await tx.query(sql`UPDATE svc.datasets SET attributes = ${attributes}, ${touched} WHERE id = ANY (${ids}::uuid[])`)
+}
+
+/** `metadata.time` follows an attribute that has another name. */
+export async function renameTimes(tx: Queryable, ids: readonly string[], from: string, to: string): Promise<void> {
+  const rows = await tx.query<{ id: string; time: unknown }>(sql`
+    SELECT id, metadata -> 'time' AS time FROM svc.datasets WHERE id = ANY (${ids}::uuid[]) AND metadata -> 'time' IS NOT NULL`)
+  for (const { id, time } of rows) {
+    const renamed = renamedTime(time, from, to)
+    if (renamed === undefined) continue
+    await tx.query(sql`
+      UPDATE svc.datasets SET metadata = jsonb_set(metadata, '{time}', ${json(renamed)}) WHERE id = ${id}::uuid`)
+  }
 }

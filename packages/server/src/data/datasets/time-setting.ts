@@ -37,6 +37,14 @@ function readSetting(time: unknown): TimeAttributes | undefined {
   return typeof start === 'string' && typeof end === 'string' ? { start, end } : undefined
 }
 
+/** The setting once an attribute has another name; undefined where it does not name it. */
+export function renamedTime(time: unknown, from: string, to: string): string | TimeAttributes | undefined {
+  const named = readSetting(time)
+  if (!named || (named.start !== from && named.end !== from)) return undefined
+  const renamed = (name: string): string => (name === from ? to : name)
+  return typeof time === 'string' ? to : { start: renamed(named.start), end: renamed(named.end) }
+}
+
 /** Throws a 400 unless `metadata.time` is absent or names attributes of type date or datetime. */
 export function checkTimeSetting({ attributes, metadata }: Described): void {
   const { time } = metadata

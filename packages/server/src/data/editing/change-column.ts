@@ -10,6 +10,7 @@ import { ApiError, invalid } from '../../kernel/errors.ts'
 import { unknownName } from '../../kernel/nearest-name.ts'
 import { show } from '../../query/values/fault.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
+import { renameTimes } from '../datasets/store-dataset.ts'
 import { type Conversion, conversionSql, convertedSql, demandConvertible } from './column-conversion.ts'
 import { checkColumnName, columnSchema, literal, scalarOf } from './column-definition.ts'
 import { attributesWith, readColumnFacts } from './column-facts.ts'
@@ -47,7 +48,7 @@ export const changeColumn = operation({
   path,
   summary: 'Rename, retype or describe a column',
   description:
-    'What is not given stays. A new type converts the values that are there; if some cannot be converted: 409, unless `onLoss=null` makes them null ' +
+    'What is not given stays. `metadata.time` of its datasets follows a new name; maps and queries do not. A new type converts the values that are there; if some cannot be converted: 409, unless `onLoss=null` makes them null ' +
     '(`GET …/conversion` counts them before). A default of null removes the default; a new type removes it, too, unless it is given anew.',
   access: { class: 'datasets', level: 'write' },
   query: Type.Object({
@@ -64,9 +65,10 @@ export const changeColumn = operation({
     const { table } = edit
     const planned = planChange(column, table, body)
     const { dbType } = planned
-    await changeColumns(context, edit, name, async (tx) => {
+    await changeColumns(context, edit, name, async (tx, ids) => {
       if (dbType !== undefined) await retype(tx, table, { column, dbType, losesValues: onLoss === 'null' })
       await describeColumn(tx, table, column, planned)
+      if (planned.name !== name) await renameTimes(tx, ids, name, planned.name)
       const now = (await readColumnFacts(tx, table.tableName)).get(planned.name)
       if (!now) throw new ApiError('conflict', 'The column was dropped meanwhile. Read the dataset again.')
       return attributesWith(name, now)

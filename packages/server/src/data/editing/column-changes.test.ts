@@ -86,6 +86,32 @@ describe('a column', () => {
     assert.equal((await world.call('GET', `${path}/${id}/rows/9`)).body.number, 9)
   })
 
+  test('keeps its place in metadata.time of every dataset of the table by its new name', async () => {
+    const columns = [
+      { name: 'seen', type: 'date' },
+      { name: 'gone', type: 'date' },
+    ]
+    const id = await makeTable('timed', columns, [{ seen: '2024-01-05', gone: '2024-02-01' }])
+    const timed = async (name: string, time: unknown) => {
+      const { body } = await world.call('POST', path, {
+        body: { type: 'table', name, source: 'timed', metadata: { time, kept: 1 } },
+      })
+      return body.id
+    }
+    const [instant, period, other] = [
+      await timed('instant', 'seen'),
+      await timed('period', { start: 'seen', end: 'gone' }),
+      await timed('other', 'gone'),
+    ]
+    assert.equal((await change(id, 'seen', { name: 'begun' })).status, 200)
+    const metadataOf = async (one: string) => (await world.call('GET', `${path}/${one}`)).body.metadata
+    assert.deepEqual(await metadataOf(instant), { time: 'begun', kept: 1 })
+    assert.deepEqual(await metadataOf(period), { time: { start: 'begun', end: 'gone' }, kept: 1 })
+    assert.deepEqual(await metadataOf(other), { time: 'gone', kept: 1 })
+    const { body } = await world.call('GET', `${path}/${period}/query?time=2024-01-20`)
+    assert.equal(body.length, 1)
+  })
+
   test('gets another type, whose values are those that convert; what would be lost is told before, and refused unless it is meant', async () => {
     const texts = ['12', ' 7 ', '1.5', 'many', '']
     const id = await makeTable('retyped', [{ name: 'n', type: 'string', default: '0' }], texts.map((n) => ({ n }))) // biome-ignore format: one line

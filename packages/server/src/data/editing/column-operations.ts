@@ -85,7 +85,7 @@ export async function changeColumns(
   { services, trail }: EditContext,
   { dataset, table }: Edit,
   column: string,
-  change: (tx: Transaction) => Promise<Sql>,
+  change: (tx: Transaction, ids: readonly string[]) => Promise<Sql>,
 ): Promise<void> {
   const { id, name, applicationId } = dataset
   if (trail) Object.assign(trail, { applicationId, target: { type: 'datasets', id, name }, changed: [column] })
@@ -94,7 +94,7 @@ export async function changeColumns(
     const ids = await lockDatasetsOf(tx, applicationId, table.tableName)
     if (!ids.includes(id))
       throw new ApiError('conflict', 'The dataset was changed or deleted meanwhile. Read it again.')
-    await changeAttributes(tx, ids, await change(tx))
+    await changeAttributes(tx, ids, await change(tx, ids))
   })
   services.generations.next(datasetResource)
 }
