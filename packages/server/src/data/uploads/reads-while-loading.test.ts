@@ -16,9 +16,9 @@ before(async () => {
 })
 after(() => uploads.close())
 
-const points = (rows: number) => ({
+const points = (rows: number, key = '') => ({
   name: 'large.csv',
-  bytes: `lon,lat,name\n${Array.from({ length: rows }, (_, n) => `${((n * 7919) % 36000) / 100 - 180},${((n * 104729) % 17000) / 100 - 85},place ${n}`).join('\n')}\n`,
+  bytes: `${key && `${key},`}lon,lat,name\n${Array.from({ length: rows }, (_, n) => `${key && `${n + 7},`}${((n * 7919) % 36000) / 100 - 180},${((n * 104729) % 17000) / 100 - 85},place ${n}`).join('\n')}\n`,
 })
 
 /** Of all tables and indexes whose names begin so. */
@@ -59,3 +59,17 @@ test(
     assert.ok(drawn > 0 && drawn < megabyte, `${drawn} bytes of the overviews were written between two queries`)
   },
 )
+
+for (const [about, key, fields] of [
+  ['is transformed', '', { targetSrid: '3857' }],
+  ['has a key of its own', 'fid', {}],
+] as const)
+  test(`a query waits for a small piece of a file that ${about}, too`, isEmbedded, async () => {
+    const { body } = await uploads.send(points(60_000, key), fields)
+    const loaded = await mostBetweenQueries('svc_up_', uploads.ended(body.id))
+    // Of rows without indexes more are written in the same time; the indexes of all of them have five.
+    assert.ok(loaded > 0 && loaded < 2 * megabyte, `${loaded} bytes of the table were written between two queries`)
+    const { body: record } = await uploads.call('GET', `/api/v1/uploads/${body.id}`)
+    assert.deepEqual([record.status, record.featureCount, record.warnings], ['completed', 60_000, []])
+    await overviewsBuilt(body.id)
+  })

@@ -1,15 +1,13 @@
 // Moves the rows of a table between the embedded database and one beside it, in pieces that let others through.
 import { copyHeader, copyTrailer } from '../../../kernel/db/copy-binary.ts'
 import type { Db, Queryable, TupleBytes } from '../../../kernel/db/db.ts'
+import { forPages, inPages, pagesIn } from '../../../kernel/db/embedded/page-pieces.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Step } from './build-overview.ts'
 import type { TenantTable } from './overview.ts'
 
 /** What a piece takes; half of it to read, half to write. */
 const pieceMs = 50
-const firstPages = 32
-const mostPages = 512
-const pageBytes = 8192
 
 export type Columns = readonly { readonly name: string; readonly type: string }[]
 
@@ -41,34 +39,18 @@ export async function moveRows({ table, columns, from, step, onProgress }: Move)
     ', ',
   )
   const name = ident(table.schema, table.name)
-  const pages = await pagesIn(from, table)
-  for (let page = 0, count = firstPages; page < pages; ) {
-    const begunAt = performance.now()
-    const rows = await pagesOf(from, sql`SELECT ${names} FROM ${name}`, page, page + count)
+  await forPages({ pages: await pagesIn(from, table), pieceMs, onProgress }, async (begin, end) => {
+    const rows = await pagesOf(from, sql`SELECT ${names} FROM ${name} AS q WHERE ${inPages(raw('q'), begin, end)}`)
     await step((tx) => tx.copyInBinary(sql`COPY ${name} (${names}) FROM STDIN (FORMAT binary)`, one(rows)))
-    page += count
-    await onProgress(Math.min(1, page / pages))
-    count = nextCount(count, performance.now() - begunAt)
-  }
+  })
 }
-
-async function pagesIn(db: Db, { schema, name }: TenantTable): Promise<number> {
-  const [size] = await db.query<{ bytes: number }>(sql`
-    SELECT pg_relation_size(c.oid)::float8 AS bytes FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ${schema} AND c.relname = ${name}`)
-  return (size?.bytes ?? 0) / pageBytes
-}
-
-const nextCount = (count: number, ms: number): number =>
-  Math.max(1, Math.min(mostPages, Math.round(count * Math.min(2, Math.max(0.5, pieceMs / ms)))))
 
 /** The tuples of these pages, without what COPY puts around them. */
-async function pagesOf(db: Db, select: Sql, begin: number, end: number): Promise<Buffer> {
-  const within = raw(`ctid >= '(${begin},0)'::tid AND ctid < '(${end},0)'::tid`)
+async function pagesOf(db: Db, select: Sql): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   await db.transaction(async (tx) => {
     pieces.length = 0
-    const copy = sql`COPY (${select} WHERE ${within}) TO STDOUT (FORMAT binary)`
+    const copy = sql`COPY (${select}) TO STDOUT (FORMAT binary)`
     for await (const piece of tx.copyOut(copy)) pieces.push(piece)
   })
   return Buffer.concat(pieces).subarray(copyHeader.length, -copyTrailer.length)

@@ -3,11 +3,15 @@
  * The embedded database has one session, which an index of a million rows would keep for eight seconds; there the rows are copied into
  * a table that is indexed already, in pieces that let others through.
  */
+import { forPages, inPages, pagesIn } from '../../../kernel/db/embedded/page-pieces.ts'
 import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Warning } from '../readers/reader.ts'
 import { adoptKey } from './adopt-key.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
 import { type StagedTable, tableOf } from './staged-table.ts'
+
+/** Half of what a reader may be kept waiting, as of a file that is loaded. */
+export const pieceMs = 25
 
 /** Not where the key is yet to be found among the columns, or where every geometry is written anew by a transformation. */
 export function isIndexedFirst({ target, plan: { keyCandidate, geometry } }: StagedTable): boolean {
@@ -32,14 +36,17 @@ export async function makeIndexes(staged: StagedTable): Promise<void> {
 
 /** Makes what is missing yet. */
 export async function indexTable(staged: StagedTable): Promise<Warning[]> {
-  const count = isIndexedFirst(staged) ? await describeIndexed(staged) : await indexLoaded(staged)
   const { db } = staged.target
+  const count = db.kind === 'embedded' ? await describeIndexed(staged) : await indexLoaded(staged)
   const key = keyName(staged)
   await db.query(sql`ALTER TABLE ${tableOf(staged)} ADD CONSTRAINT ${key} PRIMARY KEY USING INDEX ${key}`)
-  if (count === 0) return []
-  const message = 'Some areas are not valid (they cross themselves, for instance); they were loaded as they are.'
-  return [{ code: 'invalid_geometry', message, count }]
+  return invalidAreas(count)
 }
+
+const invalidMessage = 'Some areas are not valid (they cross themselves, for instance); they were loaded as they are.'
+
+export const invalidAreas = (count: number): Warning[] =>
+  count === 0 ? [] : [{ code: 'invalid_geometry', message: invalidMessage, count }]
 
 /** A fifth of PostgreSQL's own sample, which takes some 50 ms. */
 const statisticsTarget = 20
@@ -58,7 +65,7 @@ async function indexLoaded(staged: StagedTable): Promise<number> {
   const table = tableOf(staged)
   const make = (index: Sql): Promise<void> =>
     target.db.transaction(async (tx) => {
-      if (target.db.kind === 'postgres') await tx.script(`SET LOCAL maintenance_work_mem = '256MB'`)
+      await tx.script(`SET LOCAL maintenance_work_mem = '256MB'`)
       await tx.query(index)
     })
   // Invalid areas are found by the numbers of their rows, which a key of the file replaces.
@@ -76,11 +83,21 @@ async function indexLoaded(staged: StagedTable): Promise<number> {
 }
 
 async function countInvalid(staged: StagedTable): Promise<number> {
-  const { target, doubtful } = staged
+  const { target, doubtful, name } = staged
   if (doubtful?.length === 0) return 0
-  const among = doubtful ? sql`${ident(keyColumn)} = ANY(${doubtful}::int8[]) AND` : raw('')
-  const [row] = await target.db.query<{ count: number }>(sql`
-    SELECT count(*)::int4 AS count FROM ${tableOf(staged)}
-    WHERE ${among} ST_IsValidReason(${ident(geometryColumn)}) <> 'Valid Geometry'`)
+  const among = doubtful ? sql`${ident(keyColumn)} = ANY(${doubtful}::int8[])` : raw('TRUE')
+  if (target.db.kind !== 'embedded') return countInvalidOf(staged, among)
+  let count = 0
+  const pages = await pagesIn(target.db, { schema: target.schema, name })
+  await forPages({ pages, pieceMs }, async (begin, end) => {
+    count += await countInvalidOf(staged, sql`${inPages(raw('q'), begin, end)} AND ${among}`)
+  })
+  return count
+}
+
+async function countInvalidOf(staged: StagedTable, among: Sql): Promise<number> {
+  const [row] = await staged.target.db.query<{ count: number }>(sql`
+    SELECT count(*)::int4 AS count FROM ${tableOf(staged)} AS q
+    WHERE ${among} AND ST_IsValidReason(${ident(geometryColumn)}) <> 'Valid Geometry'`)
   return row?.count ?? 0
 }

@@ -1,4 +1,5 @@
 import { ident, type Sql } from '../../../kernel/db/sql.ts'
+import type { Extent } from '../../../query/geometry/geometry-type.ts'
 import type { TablePlan } from './table-plan.ts'
 import type { Target } from './target.ts'
 
@@ -9,6 +10,8 @@ export type StagedTable = {
   readonly plan: TablePlan
   /** The keys of loaded rows whose polygons may be invalid; undefined means any row. */
   readonly doubtful?: readonly number[] | undefined
+  /** Of all its geometries, in their reference system, where that is known. */
+  readonly box?: Extent
 }
 
 export const tableOf = ({ target, name }: Pick<StagedTable, 'target' | 'name'>): Sql => ident(target.schema, name)

@@ -118,13 +118,20 @@ export async function extentOf(staged: StagedTable): Promise<Extent | undefined>
   if (!geometry) return undefined
   const { source, target } = geometry.reprojection
   const isKept = source === target && target === 4326 && layer.extent && !isBeyondAntimeridian(layer.extent)
-  if (isKept) return layer.extent
-  const box = sql`ST_SetSRID(ST_Extent(${ident(geometryColumn)})::geometry, ${raw(String(target))})`
+  if (isKept && !staged.box) return layer.extent
+  if (staged.box && target === 4326) return staged.box
+  const srid = raw(String(target))
+  const box = staged.box
+    ? sql`SELECT ST_MakeEnvelope(${joinSql(
+        staged.box.map((side) => sql`${side}::float8`),
+        ', ',
+      )}, ${srid}) AS box`
+    : sql`SELECT ST_SetSRID(ST_Extent(${ident(geometryColumn)})::geometry, ${srid}) AS box FROM ${tableOf(staged)}`
   const dense = sql`ST_Segmentize(box, greatest(ST_XMax(box) - ST_XMin(box), ST_YMax(box) - ST_YMin(box)) / 20 + 1e-9)`
   const degrees = target === 4326 ? raw('box') : sql`ST_Transform(${dense}, 4326)`
   const [row] = await staged.target.db.query<{ w: number | null; s: number; e: number; n: number }>(sql`
     SELECT ST_XMin(box) AS w, ST_YMin(box) AS s, ST_XMax(box) AS e, ST_YMax(box) AS n
-    FROM (SELECT ${degrees} AS box FROM (SELECT ${box} AS box FROM ${tableOf(staged)}) AS q) AS q`)
+    FROM (SELECT ${degrees} AS box FROM (${box}) AS q) AS q`)
   return row && row.w !== null ? [row.w, row.s, row.e, row.n] : undefined
 }
 

@@ -18,15 +18,14 @@ const authName = 'graticule'
 
 /**
  * Runs `work` while the text has an SRID. False if it cannot have one: a tenant's database may not allow it, or `work`
- * refused several numbers. The embedded database gets none: of ETRS89 systems that have no code PROJ throws an exception there, which
- * PostgreSQL goes on after as if nothing had been (rows stayed where they were, in a column of SRID 4326). By text it does not.
+ * refused several numbers.
  */
 export async function withTemporarySrid(
   db: Db,
   text: string,
   work: (srid: number) => Promise<boolean>,
 ): Promise<boolean> {
-  if (db.kind === 'embedded' || text.length > maxLength || !(await mayAddSrids(db))) return false
+  if (text.length > maxLength || !(await mayAddSrids(db))) return false
   return (await poll(() => withSrid(db, randomInt(first, last), text, work), { tries })) === true
 }
 

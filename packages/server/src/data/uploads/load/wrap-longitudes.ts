@@ -2,7 +2,7 @@
  * Moves geometries in degrees that go on beyond the antimeridian, such as those of a grid from 0 to 360, to where everybody
  * looks for them: into -180 … 180. Lines and areas that cross it are cut there, as RFC 7946 says.
  */
-import { ident, raw, sql } from '../../../kernel/db/sql.ts'
+import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { wrapColumnSql } from '../../../query/filter/wrap-sql.ts'
 import { turnDegrees } from '../../../query/geometry/antimeridian.ts'
 import type { Warning } from '../readers/reader.ts'
@@ -14,25 +14,41 @@ import { isBeyondAntimeridian } from './table-plan.ts'
 export async function wrapLongitudes(staged: StagedTable): Promise<{ staged: StagedTable; warnings: Warning[] }> {
   const { plan, target, name } = staged
   const unchanged = { staged, warnings: [] }
-  if (!plan.geometry || !plan.layer.extent || !isBeyondAntimeridian(plan.layer.extent)) return unchanged
-  const { source } = plan.geometry.reprojection
-  if (!(await isGeographic(staged, source))) return unchanged
+  if (!plan.geometry || !(await mayBeBeyond(staged))) return unchanged
   const [table, column] = [ident(target.schema, name), ident(geometryColumn)]
   const [row] = await target.db.query<{ moved: number }>(sql`
-    SELECT count(*)::int4 AS moved FROM ${table} WHERE ST_XMin(${column}) < -180 OR ST_XMax(${column}) > 180`)
+    SELECT count(*)::int4 AS moved FROM ${table} WHERE ${isBeyondSql(column)}`)
   if (!row?.moved) return unchanged
-  const isSingle = /^(LineString|Polygon)Z?$/.test(plan.geometry.type)
-  const type = isSingle ? `Multi${plan.geometry.type}` : plan.geometry.type
-  const moved = wrapColumnSql(column, turnDegrees)
-  const wrapped = isSingle ? sql`ST_Multi(${moved})` : moved
+  const { value, type } = wrappedColumn(column, plan.geometry.type)
   await target.db.query(sql`
-    ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${raw(`geometry(${type},${source})`)} USING ${wrapped}`)
-  const rows = row.moved === 1 ? 'One row has' : `${row.moved} rows have`
+    ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${raw(`geometry(${type},${plan.geometry.reprojection.source})`)} USING ${value}`)
   return {
     staged: { ...staged, doubtful: undefined, plan: { ...plan, geometry: { ...plan.geometry, type } } },
-    warnings: [{ ...wrapWarning(rows), count: row.moved }],
+    warnings: [wrappedRows(row.moved)],
   }
 }
+
+/** The file's extent says that rows may lie beyond ±180 degrees. */
+export async function mayBeBeyond(staged: StagedTable): Promise<boolean> {
+  const { geometry, layer } = staged.plan
+  if (!geometry || !layer.extent || !isBeyondAntimeridian(layer.extent)) return false
+  return isGeographic(staged, geometry.reprojection.source)
+}
+
+export const isBeyondSql = (column: Sql): Sql => sql`(ST_XMin(${column}) < -180 OR ST_XMax(${column}) > 180)`
+
+/** A column of single lines or areas takes several parts afterwards. */
+export function wrappedColumn(column: Sql, type: string): { readonly value: Sql; readonly type: string } {
+  const value = wrapColumnSql(column, turnDegrees)
+  return /^(LineString|Polygon)Z?$/.test(type)
+    ? { value: sql`ST_Multi(${value})`, type: `Multi${type}` }
+    : { value, type }
+}
+
+export const wrappedRows = (count: number): Warning => ({
+  ...wrapWarning(count === 1 ? 'One row has' : `${count} rows have`),
+  count,
+})
 
 export const wrapWarning = (rows: string): Warning => ({
   code: 'wrapped_longitudes',

@@ -12,6 +12,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { cleanAttribution } from '../../tiles/source/attribution.ts'
 import { mapOf } from '../../tiles/source/detect-coverage.ts'
 import { indexTable } from '../load/index-staging.ts'
+import { isRebuilt, rebuildStaging } from '../load/rebuild-staging.ts'
 import type { ReplacedDataset } from '../load/replaced-table.ts'
 import type { StagedTable } from '../load/staged-table.ts'
 import { copyRows, createStaging, extentOf, transform } from '../load/staging.ts'
@@ -84,13 +85,18 @@ async function runLayers(
     run.warnings.push(...warnings.map((warning) => ({ ...warning, ...placed(layer, loaded.length) })))
   }
   const tables = await eachTable(run, 'transforming', loaded, signal, async (table) => {
+    if (await isRebuilt(table)) return table
     const { staged, warnings } = await wrapLongitudes(table)
     warn(table, warnings)
     await transform(staged)
     return staged
   })
-  await eachTable(run, 'indexing', tables, signal, async (table) => warn(table, await indexTable(table)))
-  const published = await eachTable(run, 'publishing', tables, signal, (staged) =>
+  const indexed = await eachTable(run, 'indexing', tables, signal, async (table, at) => {
+    const rebuilt = (await isRebuilt(table)) ? await rebuildStaging(table, at) : { staged: table, warnings: [] }
+    warn(table, [...rebuilt.warnings, ...(await indexTable(rebuilt.staged))])
+    return rebuilt.staged
+  })
+  const published = await eachTable(run, 'publishing', indexed, signal, (staged) =>
     describe(parts, upload, { staged, layers: tables.length, replaced }),
   )
   signal.throwIfAborted()
