@@ -1,4 +1,4 @@
-/** The file that a dataset was uploaded as. */
+/** The file that a dataset was uploaded in, perhaps as one layer of several. */
 import type { Dataset } from '@graticule/client'
 import { useQuery } from '@tanstack/react-query'
 import { queryKeys } from '../../query-keys.ts'
@@ -8,7 +8,12 @@ import { useClient, useMay } from '../../session/session.tsx'
 export function useSourceFile({ id, type }: Dataset): string | undefined {
   const client = useClient()
   const mayRead = useMay()('uploads', 'read')
-  const params = { filter: { datasetId: id }, fields: ['fileName'] as const, sort: ['-createdAt'], limit: 1 }
+  const params = {
+    filter: { results: { $contains: [{ datasetId: id }] } },
+    fields: ['fileName'] as const,
+    sort: ['-createdAt'],
+    limit: 1,
+  }
   const { data } = useQuery({
     queryKey: queryKeys.uploads.listWith(params),
     queryFn: ({ signal }) => client.uploads.list({ ...params, signal }),

@@ -101,7 +101,7 @@ export const upload = defineResource({
     overviews: field('json', overviewsSchema, { ...unsorted, select: overviewsOf }),
     error: field('json', errorSchema, unsorted),
     warnings: field('json', Type.Array(warningSchema), unsorted),
-    results: field('json', Type.Array(resultSchema, { description: 'One for each layer' }), unsorted),
+    results: field('json', Type.Array(resultSchema, { description: 'One for each layer' }), readOnly),
     datasetId: field('uuid', nullable(id), readOnly),
     tileSourceId: field('uuid', nullable(id), readOnly),
     featureCount: field(
