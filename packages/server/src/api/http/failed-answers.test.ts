@@ -118,7 +118,7 @@ describe('a query whose first rows fail', () => {
   after(() => app.close())
 
   function brokenSource(source: Source): Source {
-    const { rowByKey: _, inSql: __, ...rest } = source
+    const { compileRow: _, inSql: __, ...rest } = source
     return {
       ...rest,
       async rows(...asked) {

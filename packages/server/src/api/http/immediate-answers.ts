@@ -11,11 +11,10 @@ import type { Caller, Scope } from '../access/acl.ts'
 import { type Authority, authenticate } from '../access/authenticate.ts'
 import type { CommonHeaders } from './answers/common-headers.ts'
 import { answerFinisher, isWhole, type Ready, writeWhole } from './answers/send-answer.ts'
-import { parseQueryString, pathOf, type QueryTree, queryOf } from './input/query-string.ts'
-import { admit, openCallerSignal, weightOf } from './mount.ts'
+import { parseQueryString, pathOf, queryOf } from './input/query-string.ts'
+import { admit, countedAlready, weightOf } from './mount.ts'
 import type { Answer, Operation } from './operation.ts'
 import { requestIdOf } from './request-id.ts'
-import type { RequestSignal } from './request-signal.ts'
 
 export type ImmediateContext<S> = {
   readonly authority: Authority
@@ -58,8 +57,8 @@ export function answerImmediately<S>(
     const protocol = route && url.length <= maxUrlLength && isPlainGet(request) && protocols.of(request)
     let taken: Taken<S> | undefined
     const answered = (ready: Ready | undefined): void => {
-      if (ready && taken) write(taken, ready)
-      else if (taken && request.socket.destroyed) noteLeft(taken)
+      if (taken && request.socket.destroyed) noteLeft(taken)
+      else if (ready && taken) write(taken, ready)
       else goUsualWay(request, response)
     }
     const { answer, caller } =
@@ -156,28 +155,33 @@ function beginAnswer<S>(
     const caller = operation.access === 'public' ? undefined : authenticate({ rawHeaders, query: tree }, authority)
     if (caller instanceof Promise) return unused(caller)
     const scope = caller && (admit(operation, caller, { params, query: tree }) as Scope)
-    const context = new NowContext({ services, request, tree, caller, authority }, scope as Scope)
-    const answer = answerNow(context, params)
+    const { headers } = request
+    const answer = answerNow({ services, tree, headers, scope: scope as Scope }, params)
     if (!answer) return nothing
     if (caller) authority.limitRate?.(caller, weightOf(operation))
     if (caller) authority.holdConnection?.(caller, request.socket, response)
-    if (typeof answer !== 'function') return finished(route, context, answer, answered)
+    const finish = (now: Answer | undefined) => finished(route, { headers, caller, authority }, now, answered)
+    if (typeof answer !== 'function') return finish(answer)
     const isBegun = answer((later) => {
-      context.release()
-      const { answer: ready } = finished(route, context, later, answered)
+      const { answer: ready } = finish(later)
+      if (!ready) countedAlready.add(request)
       if (ready !== 'later') answered(ready)
     })
-    return isBegun ? { answer: 'later', caller } : nothing
+    if (isBegun) return { answer: 'later', caller }
+    countedAlready.add(request)
+    return nothing
   } catch {
     // The usual way comes to the same result, and explains it.
     return nothing
   }
 }
 
+type Asking = Pick<IncomingMessage, 'headers'> & { readonly authority: Authority; readonly caller: Caller | undefined }
+
 /** The answer with all headers, in its coding: at once, or later where it has to be compressed. */
 function finished<S>(
   { finish }: Route<S>,
-  { headers, parts: { caller, authority } }: NowContext<S>,
+  { headers, caller, authority }: Asking,
   answer: Answer | undefined,
   answered: (ready: Ready | undefined) => void,
 ): PendingAnswer {
@@ -187,41 +191,6 @@ function finished<S>(
   if (!(ready instanceof Promise)) return { answer: ready, caller }
   ready.then(answered, () => answered(undefined))
   return { answer: 'later', caller }
-}
-
-type RequestParts<S> = {
-  readonly services: S
-  readonly request: IncomingMessage
-  readonly tree: QueryTree
-  readonly caller: Caller | undefined
-  readonly authority: Authority
-}
-
-class NowContext<S> {
-  readonly services: S
-  readonly tree: QueryTree
-  readonly headers: IncomingMessage['headers']
-  readonly scope: Scope
-  readonly parts: RequestParts<S>
-  #opened: RequestSignal | undefined
-
-  constructor(parts: RequestParts<S>, scope: Scope) {
-    this.services = parts.services
-    this.tree = parts.tree
-    this.headers = parts.request.headers
-    this.scope = scope
-    this.parts = parts
-  }
-
-  get signal(): AbortSignal {
-    const { caller, authority, request } = this.parts
-    this.#opened ??= openCallerSignal(request.socket, caller, authority)
-    return this.#opened.signal
-  }
-
-  release(): void {
-    this.#opened?.release()
-  }
 }
 
 /** The usual way asks for the same, and hears of the failure. */

@@ -1,5 +1,5 @@
 /** The life of a request: authenticate → authorize → read the input → handle → audit → answer. */
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest, onResponseHookHandler } from 'fastify'
 import { whenReady } from '../../kernel/concurrency/when-ready.ts'
@@ -188,6 +188,9 @@ class Context<S> {
   }
 }
 
+/** Requests that came here after something quicker was tried: the limits of rates have them. */
+export const countedAlready = new WeakSet<IncomingMessage>()
+
 const tileWeight = 0.2
 
 export const weightOf = ({ weight, isTile }: Pick<DeclaredOperation, 'weight' | 'isTile'>): number =>
@@ -198,7 +201,7 @@ export const callerOf = (request: FastifyRequest): Caller | undefined =>
   request.getDecorator<Admitted | null>(admission)?.caller
 
 /** Aborted when the client disconnects or the caller's credential is revoked. */
-export const openCallerSignal = (
+const openCallerSignal = (
   socket: Socket,
   caller: Caller | undefined,
   { revocation }: Pick<Authority, 'revocation'>,
@@ -267,7 +270,7 @@ function admitRequest<S>(
   return whenReady(authenticated, (caller) => {
     const admitted: Admitted = { caller, tree, scope: undefined, trail }
     keep(admitted)
-    authority.limitRate?.(caller, weightOf(operation))
+    if (!countedAlready.has(request.raw)) authority.limitRate?.(caller, weightOf(operation))
     authority.holdConnection?.(caller, request.raw.socket, response)
     authority.noteRequest?.(caller)
     if (trail) identify(trail, caller)

@@ -43,7 +43,7 @@ export type ContextOf<A extends Access, S> = {
   readonly signal: AbortSignal
 } & (A extends 'public' ? object : A extends 'key' ? { caller: Caller } : { caller: Caller; scope: Scope })
 
-type NowContext<S> = Pick<ContextOf<'public', S>, 'services' | 'tree' | 'signal'> & { headers: IncomingHttpHeaders }
+type NowContext<S> = Pick<ContextOf<'public', S>, 'services' | 'tree'> & { headers: IncomingHttpHeaders }
 
 /**
  * The response. Names of headers are in lower case. A body is sent as JSON unless it is a stream or bytes; `json` is already

@@ -103,6 +103,7 @@ export async function openServices(options: OpenServicesOptions): Promise<OpenSe
     agents,
     metrics,
     usage,
+    lanes: tiling.workers.lanes,
     styleCheck,
     isStopping,
     uploading: announcing(uploading, worker),

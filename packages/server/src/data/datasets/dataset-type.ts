@@ -1,12 +1,14 @@
 // The interface of dataset types. dataset-types.ts lists them; CONTRIBUTING.md says how to add one.
 
 import type { Batches } from '../../kernel/db/guarded.ts'
+import type { RawStatement, RowSink } from '../../kernel/db/postgres/raw-connection.ts'
+import type { LaneSession } from '../../kernel/db/postgres/raw-lanes.ts'
 import type { Connection, PostgresConnection } from '../../query/execution/connection.ts'
 import type { DialectSubject, GeometryForm } from '../../query/execution/dialect.ts'
 import type { ColumnName, InspectOptions, Periods, TableEstimate } from '../../query/execution/introspection.ts'
 import type { Relation } from '../../query/execution/plan-sql.ts'
 import type { SelectOptions } from '../../query/execution/select-options.ts'
-import type { OutputColumn } from '../../query/formats/cell.ts'
+import type { Cell, OutputColumn } from '../../query/formats/cell.ts'
 import type { Plan } from '../../query/plan/plan.ts'
 import type { Attribute } from '../../query/values/attribute.ts'
 import type { TableName } from '../databases/postgres/introspect.ts'
@@ -58,9 +60,10 @@ export type Inspection = { attributes: AttributeDto[]; bytes: number | null; row
 export type Source = {
   rows(plan: Plan, shape: GeometryForm, options: SelectOptions): Promise<SourceRows>
   /**
-   * A plan that reads one row by its key, for other keys too. Undefined if it is no such plan, or if nothing would be gained.
+   * A plan that reads one row by its key, compiled for other keys too. Undefined if it is no such plan, or if its database has no
+   * lanes.
    */
-  rowByKey?(plan: Plan, shape: GeometryForm, options: SelectOptions): Promise<RowByKey | undefined>
+  compileRow?(plan: Plan, shape: GeometryForm, options: SelectOptions): Promise<CompiledRow | undefined>
   /** The query plan; nothing is run. */
   explain(plan: Plan, options: SelectOptions): Promise<unknown>
   /** The tie-breaker for keyset paging; absent if rows have no key. */
@@ -78,8 +81,13 @@ export type Source = {
   readonly inBlocks?: BlockSource
 }
 
-/** The row with the key that has this value, in its canonical form. */
-export type RowByKey = (value: string, options: SelectOptions) => Promise<SourceRows>
+/** How a row by its key is read over a lane. A key is given in its canonical form. */
+export type CompiledRow = {
+  readonly session: LaneSession
+  readonly columns: readonly OutputColumn[]
+  statementFor(key: string): RawStatement
+  cellsOf(...row: Parameters<RowSink>): Cell[]
+}
 
 export type BlockSource = {
   readonly connection: Connection & Required<Pick<Connection, 'selectBlocks'>>

@@ -6,7 +6,7 @@ export type Admission = {
   /** At once where there is room, so that nobody waits for a promise; what it gives ends the stay, once. */
   admit(owner: string, options?: AdmitOptions): Release | Promise<Release>
   /** Without waiting: nothing where there is no room. */
-  tryAdmit(owner: string): Release | undefined
+  tryAdmit(owner: string, atMost?: number): Release | undefined
   /** The same for whoever counts by itself: each `enter` is followed by one `leave`. */
   enter(owner: string, options?: AdmitOptions): undefined | Promise<void>
   leave(owner: string): void
@@ -109,8 +109,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const entered = enter(owner, wanted)
       return entered ? entered.then(() => releaseOf(owner)) : releaseOf(owner)
     },
-    tryAdmit(owner) {
-      if (!slots.isFree(owner, perOwner)) return undefined
+    tryAdmit(owner, atMost = perOwner) {
+      if (!slots.isFree(owner, atMost)) return undefined
       slots.count(owner, 1)
       return releaseOf(owner)
     },

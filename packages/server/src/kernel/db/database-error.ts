@@ -44,6 +44,9 @@ export const isVanished = (error: unknown): boolean =>
 export const isRolledBackForOthers = (error: unknown): boolean =>
   /^40(001|P01)$/.test(codeOf(error)) || isCatalogRace(error) || isVanished(error) || isStaleStatement(error)
 
+/** A value is none of the type that it is given for: nothing was run, and nothing is wrong with the statement. */
+export const isUnreadable = (error: unknown): boolean => /^22(P0[235]|00[378]|021)$/.test(codeOf(error))
+
 /** Others hold a lock or change the same table: nothing was done, and the same request succeeds when they are done. */
 export const isPassing = (error: unknown): boolean => codeOf(error) === '55P03' || isRolledBackForOthers(error)
 

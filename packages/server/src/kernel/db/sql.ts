@@ -93,14 +93,11 @@ export function and(conditions: readonly Sql[]): Sql {
   )
 }
 
-/** The same statement with another value in the one place that has this value; undefined if there is not exactly one. */
-export function rebindable({ parts }: Sql, value: SqlValue): ((other: SqlValue) => Sql) | undefined {
-  const isMeant = (part: string | Bound): boolean => typeof part !== 'string' && part.value === value
-  const place = parts.findIndex(isMeant)
-  if (place === -1 || parts.findLastIndex(isMeant) !== place) return undefined
-  const { name } = parts[place] as Bound
-  const named = name === undefined ? {} : { name }
-  return (other) => ({ [brand]: true, parts: parts.with(place, { value: other, ...named }) })
+/** Which of the values, counted from 0, is this one; undefined if it is not exactly one of them. */
+export function valueIndex({ parts }: Sql, value: SqlValue): number | undefined {
+  const values = parts.filter((part) => typeof part !== 'string').map((part) => part.value)
+  const index = values.indexOf(value)
+  return index === -1 || values.lastIndexOf(value) !== index ? undefined : index
 }
 
 /** The text with $n markers and the values, as the wire wants them. */

@@ -23,8 +23,8 @@ import { statisticsOperation } from '../statistics/statistics-operation.ts'
 import { duringTime } from '../time-setting.ts'
 import { formatOf, shownPlan } from './answer-format.ts'
 import { type CellParameters, cellSource, readCells } from './cell-query.ts'
+import { beginRow, compileRow } from './compiled-rows.ts'
 import { type CursorParameter, keysetHeaders, keysetPage } from './keyset-page.ts'
-import { answerRow, rememberRow } from './look-ups.ts'
 import { addQueryFaults, planIn } from './query-faults.ts'
 import { requestedFilter, timeoutOf } from './query-parameters.ts'
 import { advancedSchema, bodySchema, formatsWithSrid, simpleSchema } from './query-schemas.ts'
@@ -66,7 +66,7 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
         paths: queryPaths,
       })
     },
-    answerNow: (context, { id }) => answerRow(context, id),
+    answerNow: (context, { id }) => beginRow(context, id),
   }),
   operation({
     ...common,
@@ -152,10 +152,9 @@ async function answer(context: Context, id: string, datasetRequest: DatasetReque
     })
   }
   if (request.method === 'GET') {
-    const { accept } = request.headers
-    const form = { tree: context.tree, accept, cached, source, plan, shown, shape, format: formatName }
+    const rowRequest = { tree: context.tree, accept: request.headers.accept, cached, format: formatName }
     // What fails here fails below too, where somebody hears of it.
-    rememberRow(form).catch(() => {})
+    compileRow(rowRequest, { source, plan, shown, shape }).catch(() => {})
   }
   const count = own.has('count') ? undefined : readCount(parameters.count)
   return streamAnswer(context, slots, dataset.applicationId, {

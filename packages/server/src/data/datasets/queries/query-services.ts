@@ -1,6 +1,7 @@
 /** The services that operations on rows use. */
 import { operationUsing } from '../../../api/http/operation.ts'
 import type { RecordCache } from '../../../api/resource/record-cache.ts'
+import type { RawLanes } from '../../../kernel/db/postgres/raw-lanes.ts'
 import type { CachedDataset } from '../dataset-cache.ts'
 import type { Exports } from '../exports/exports.ts'
 import type { Sources } from '../sources.ts'
@@ -11,6 +12,7 @@ export type QueryServices = {
   readonly datasetCache: RecordCache<CachedDataset>
   readonly sources: Sources
   readonly slots: StreamSlots
+  readonly lanes: Pick<RawLanes, 'send'>
   readonly exports: Exports
   readonly cells: CellCounting
 }

@@ -1,6 +1,8 @@
 // Runs plans on databases: the pushed part in SQL, the rest in memory.
 import type { Batches } from '../../../kernel/db/guarded.ts'
-import { rebindable, type Sql } from '../../../kernel/db/sql.ts'
+import { laneSession } from '../../../kernel/db/postgres/raw-lanes.ts'
+import { type Sql, valueIndex } from '../../../kernel/db/sql.ts'
+import { encodeStatement } from '../../../kernel/db/values.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import type { Connection } from '../../../query/execution/connection.ts'
 import type { Dialect, DialectSubject, GeometryForm } from '../../../query/execution/dialect.ts'
@@ -11,7 +13,7 @@ import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
 import type { Plan, PlanColumn } from '../../../query/plan/plan.ts'
 import { demandSystem } from '../../../query/values/unknown-system.ts'
-import type { Source, SourceRows } from '../dataset-type.ts'
+import type { CompiledRow, Source, SourceRows } from '../dataset-type.ts'
 import type { RunRest } from './remaining-plan.ts'
 
 /** Where a plan runs, and what runs the rest of it. */
@@ -92,23 +94,40 @@ async function select(
 }
 
 /**
- * The plan as a function of the one value in its filter, for the next values: writing the statement takes longer than
- * everything else here. Undefined if there is no such function.
+ * The plan as a statement with a place for the one value in its filter: writing it takes longer than everything else here. Undefined
+ * where that is not all of the plan, and where there are no lanes to the database.
  */
-export async function answererInSql(
+export async function compileInSql(
   { connection, subject }: SqlTarget,
   relation: Relation,
   plan: Plan,
   shape: GeometryForm,
   value: string,
   options: SelectOptions,
-): Promise<((value: string, options: SelectOptions) => Promise<SourceRows>) | undefined> {
+): Promise<CompiledRow | undefined> {
+  const { server, settings = '' } = connection.postgres ?? {}
+  if (!(server && 'platform' in server)) return undefined
   const dialect = await connection.dialect({ ...subject, ...options, srid: shape.srid })
   const { condition, rest } = splitPlan(plan, dialect)
   if (rest) return undefined
-  const { statement, ...reading } = written({ relation, plan, shape, dialect, condition })
-  const rebind = rebindable(statement, value)
-  return rebind && ((other, options) => select(connection, { ...reading, statement: rebind(other), options }))
+  const { statement, columns, changes } = written({ relation, plan, shape, dialect, condition })
+  const place = valueIndex(statement, value)
+  if (place === undefined) return undefined
+  const { text, values } = encodeStatement(statement)
+  const binary = columns.map(() => false)
+  return {
+    session: laneSession(server, settings),
+    columns,
+    statementFor: (other) => ({ text, values: values.with(place, other.toWellFormed()), binary, isUntrusted: false }),
+    cellsOf: (bytes, at) => changes.map((change, index) => cellAt(bytes, at, index, change)),
+  }
+}
+
+function cellAt(bytes: Buffer, at: Int32Array, index: number, change: Change | undefined): Cell {
+  const from = at[2 * index] ?? -1
+  if (from < 0) return null
+  const text = bytes.toString('utf8', from, at[2 * index + 1])
+  return change ? change(text) : text
 }
 
 async function answerRest(

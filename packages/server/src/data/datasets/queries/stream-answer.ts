@@ -7,7 +7,8 @@ import type { Cell, OutputColumn, RowFormat } from '../../../query/formats/cell.
 import type { SourceRows } from '../dataset-type.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
-const chunkLength = 64 * 1024
+/** A longer answer is sent in pieces of this length. */
+export const chunkLength = 64 * 1024
 
 const over = new Error('The answer has ended')
 

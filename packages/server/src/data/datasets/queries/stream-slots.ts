@@ -11,6 +11,8 @@ import { overLimit } from '../../../kernel/limits/limits.ts'
 export type StreamSlots = {
   /** Takes a slot and returns its release function. Waits at most half a second, then 429. */
   take(applicationId: string, signal: AbortSignal): Release | Promise<Release>
+  /** Without waiting: `begin` gets the release, and answers whether a query has begun. False where there is no slot now. */
+  tryTake(applicationId: string, begin: (release: Release) => boolean): boolean
   /** Slots in use, over all applications. */
   readonly taken: number
 }
@@ -30,17 +32,32 @@ export type StreamSlotsOptions = {
 
 export function createStreamSlots({ perApplication, limitOf, onQuery }: StreamSlotsOptions): StreamSlots {
   const admission = createAdmission({ perOwner: perApplication, waitMs: patienceMs, refuse: atLimit })
-  function take(applicationId: string, own: number | undefined, signal: AbortSignal): Release | Promise<Release> {
-    const atMost = Math.min(own ?? perApplication, perApplication)
-    return whenReady(admission.admit(applicationId, { signal, atMost }), (release) =>
+  const mostOf = (own: number | undefined): number => Math.min(own ?? perApplication, perApplication)
+  const take = (applicationId: string, own: number | undefined, signal: AbortSignal): Release | Promise<Release> =>
+    whenReady(admission.admit(applicationId, { signal, atMost: mostOf(own) }), (release) =>
       timed(applicationId, release, onQuery),
     )
+
+  function tryTake(applicationId: string, own: number | undefined, begin: (release: Release) => boolean): boolean {
+    const release = admission.tryAdmit(applicationId, mostOf(own))
+    if (!release) return false
+    const isBegun = begin(timed(applicationId, release, onQuery))
+    if (!isBegun) release()
+    return isBegun
   }
+
   return {
     get taken() {
       return admission.taken
     },
     take: (applicationId, signal) => whenReady(limitOf?.(applicationId), (own) => take(applicationId, own, signal)),
+    tryTake(applicationId, begin) {
+      const own = limitOf?.(applicationId)
+      if (!(own instanceof Promise)) return tryTake(applicationId, own, begin)
+      // Whoever takes a slot the usual way hears of a failure.
+      own.catch(() => {})
+      return false
+    },
   }
 }
 

@@ -12,7 +12,7 @@ import { type AttributeDto, attributesOf, geometriesOf } from '../attribute-dto.
 import type { Dataset } from '../dataset-record.ts'
 import type { DatasetType, Source, SourceContext } from '../dataset-type.ts'
 import type { RunRest } from '../queries/remaining-plan.ts'
-import { answererInSql, answerInSql, explainInSql, sqlAbilities } from '../queries/sql-answer.ts'
+import { answerInSql, compileInSql, explainInSql, sqlAbilities } from '../queries/sql-answer.ts'
 import { checkKnownSrid } from '../srid-setting.ts'
 
 export const tableType: DatasetType = {
@@ -68,12 +68,9 @@ function tableSource(dataset: Dataset, connection: Connection, runRest: RunRest)
         ...boundOf(plan, key),
         isTrusted: true,
       }).catch(blame(connection)),
-    async rowByKey(plan, shape, options) {
-      const bound = boundOf(plan, key)
-      if (bound.reads !== 'row' || plan.where.kind !== 'compare' || connection.isExternal) return undefined
-      const { value } = plan.where
-      const read = await answererInSql(there, { from, key, isTable: false }, plan, shape, value, options)
-      return read && ((other, options) => read(other, { ...options, ...bound, isTrusted: true }))
+    async compileRow(plan, shape, options) {
+      if (boundOf(plan, key).reads !== 'row' || plan.where.kind !== 'compare') return undefined
+      return compileInSql(there, { from, key, isTable: false }, plan, shape, plan.where.value, options)
     },
     explain: async (plan, options) =>
       explainInSql(there, await relation(plan, options), plan, {

@@ -11,7 +11,7 @@ import type { EncoderOptions } from '../mvt/tile-encoder.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { rawStatement } from '../sql/tile-rows.ts'
 import { tileSql } from '../sql/tile-sql.ts'
-import { plannedOnceBy, type SmallTiles } from '../workers/small-tiles.ts'
+import type { SmallTiles } from '../workers/small-tiles.ts'
 import type { MadeTile, TileForm } from '../workers/tile-job.ts'
 import { reportMade } from './report-made.ts'
 import { counted, isCut, type SqlWork, type StrategyResult } from './run-tile-strategy.ts'
@@ -36,7 +36,7 @@ export function compileTile(
   if (zooms.has(z)) return
   const { series, ...shape } = encoder
   zooms.set(z, {
-    session: laneSession(server, plannedOnceBy(settings)),
+    session: laneSession(server, settings),
     statementFor: (tile) => rawStatement(tileSql({ ...query, tile }), query.columns, true),
     encoder: shape,
     series,

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { type Compression, isWorthCompressing } from '../../../api/http/answers/compression.ts'
 import type { RowSink } from '../../../kernel/db/postgres/raw-connection.ts'
+import { rowLength } from '../../../kernel/db/postgres/raw-reader.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { DrawnCells } from '../aggregate/draw-cells.ts'
 import type { PointConversion } from '../mvt/convert.ts'
@@ -90,12 +91,6 @@ function addRows(
   if ('cells' in rows) return addTextRows(encoder, rows, columns)
   if ('chosen' in rows) return addTextRows(encoder, { cells: chosenCells(rows), geometry: 'geojson' }, columns)
   return 'blocks' in rows ? addBlocks(encoder, rows.blocks, columns.length) : 0
-}
-
-/** From the start of the first value to the end of the last one. */
-function rowLength(at: Int32Array): number {
-  const [start = 0, end = 0] = [at[0], at[1]]
-  return (at.at(-1) ?? 0) - (start < 0 ? end : start)
 }
 
 const bytesPerCorner = 16

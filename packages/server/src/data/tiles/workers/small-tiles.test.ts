@@ -11,6 +11,7 @@ import type { RawPools } from './raw-pools.ts'
 import { createSmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob } from './tile-job.ts'
 
+const noLanes = { send: () => false }
 const never = new AbortController().signal
 const small = { rowBytes: 100, pairs: 0, databaseMs: 1 } as MadeTile
 
@@ -49,7 +50,7 @@ function tilesOf(rows: () => number, textBytes = 10, shape: Buffer = point) {
     },
     close() {},
   }
-  return { tiles: createSmallTiles(1, pools), asked: () => asked, taken: () => taken, settings }
+  return { tiles: createSmallTiles(1, noLanes, pools), asked: () => asked, taken: () => taken, settings }
 }
 
 function jobOf(x: number, y: number, more: Partial<TileJob> = {}): TileJob {
@@ -94,7 +95,7 @@ describe('the main thread', () => {
 
   test('leaves tiles to the threads when many wait for it', async () => {
     const { promise: database, resolve: answer } = Promise.withResolvers<number>()
-    const tiles = createSmallTiles(1, { run: () => database, close() {} })
+    const tiles = createSmallTiles(1, noLanes, { run: () => database, close() {} })
     tiles.note(jobOf(0, 0), 'a', small)
     const waiting = Array.from({ length: 256 }, () => tiles.make(jobOf(0, 0), 'a', never))
     assert.equal(tiles.pending, 256)

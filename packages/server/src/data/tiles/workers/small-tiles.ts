@@ -6,12 +6,12 @@ import { LRUCache } from 'lru-cache'
 import { compress } from '../../../api/http/answers/compression.ts'
 import { codeOf } from '../../../kernel/db/database-error.ts'
 import type { RowSink } from '../../../kernel/db/postgres/raw-connection.ts'
-import { createRawLanes, type RawLanes } from '../../../kernel/db/postgres/raw-lanes.ts'
+import { plannedOnce, type RawLanes } from '../../../kernel/db/postgres/raw-lanes.ts'
 import type { Tile } from '../mvt/projection.ts'
 import { createTileEncoder, type TileEncoder } from '../mvt/tile-encoder.ts'
 import { makeTile, nothingTaken, takeRow, tileTag } from './make-tile.ts'
 import { createRawPools, type RawPools } from './raw-pools.ts'
-import type { MadeTile, TileForm, TileJob, TileQueryRows, TileRows } from './tile-job.ts'
+import type { MadeTile, TileForm, TileJob, TileRows } from './tile-job.ts'
 
 export type SmallTiles = {
   /** Undefined if the tile is not expected to be small, or turned out not to be: a thread has to make it. */
@@ -39,7 +39,7 @@ const maxRowBytes = 65_536
  */
 const maxPairs = 32_768
 /** A slower query would hold one of the few connections that the main thread has. */
-const maxDatabaseMs = 500
+export const maxDatabaseMs = 500
 /** Squares of 4 by 4 tiles tell about each other. */
 const zoomsUp = 2
 /** After this time a square in which a tile was large or slow is tried again. */
@@ -57,8 +57,8 @@ class TooLarge extends Error {
 /** `series` names the tiles whose sizes can be compared: those of one source with the same parameters. */
 export function createSmallTiles(
   maxConnections: number,
-  pools: RawPools = createRawPools(maxConnections - laneShare(maxConnections)),
-  lanes: RawLanes = createRawLanes(laneShare(maxConnections), maxDatabaseMs),
+  lanes: Pick<RawLanes, 'send'>,
+  pools: RawPools = createRawPools(maxConnections),
 ): SmallTiles {
   const isSmall = new LRUCache<string, boolean>({ max: maxSquares })
   let pending = 0
@@ -88,7 +88,7 @@ export function createSmallTiles(
       pending++
       try {
         const made = await makeTile(job, {
-          query: (query, onRow) => pools.run(plannedOnce(query), signal, onRow),
+          query: (query, onRow) => pools.run({ ...query, settings: plannedOnce(query.settings) }, signal, onRow),
           compress,
           atWork() {},
           onSize: refuseLarge,
@@ -120,20 +120,21 @@ export function createSmallTiles(
     },
     close() {
       pools.close()
-      lanes.close()
     },
   }
 }
-
-/** The main thread's connections for tiles whose form is known; the others are for those that are made the first time. */
-const laneShare = (connections: number): number => Math.floor(connections / 2)
 
 /** It was large or slow. Others fail with it, and say nothing about theirs. */
 const endsSmallness = (error: Error): boolean => error instanceof TooLarge || codeOf(error) === queryCanceled
 const queryCanceled = '57014'
 
 /** False if no connection has a place. */
-function sendTile(lanes: RawLanes, form: TileForm, tile: Tile, done: (made: MadeTile | Error) => void): boolean {
+function sendTile(
+  lanes: Pick<RawLanes, 'send'>,
+  form: TileForm,
+  tile: Tile,
+  done: (made: MadeTile | Error) => void,
+): boolean {
   const begun = performance.now()
   const taken = nothingTaken()
   // Made with the first row: rows come tile by tile, so that one buffer serves them all.
@@ -159,13 +160,5 @@ function refuseLarge(rowBytes: number, pairs: number): void {
 
 /** Queries of the platform's own server. An external one may be hostile, and only threads listen to it. */
 const readsPlatform = (rows: TileRows): boolean => 'statement' in rows && 'platform' in rows.server
-
-/**
- * Planning takes as long as finding a hundred rows, and for few rows the plan is always the same: by the spatial index. A query
- * for which it is not is slow, and goes to a thread, where each tile is planned by itself.
- */
-const plannedOnce = (query: TileQueryRows): TileQueryRows => ({ ...query, settings: plannedOnceBy(query.settings) })
-
-export const plannedOnceBy = (settings: string): string => `${settings};SET plan_cache_mode = force_generic_plan`
 
 const squareOf = ({ z, x, y }: Tile, series: string): string => `${z}/${x >> zoomsUp}/${y >> zoomsUp} ${series}`

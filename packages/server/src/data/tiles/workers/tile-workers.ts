@@ -12,6 +12,7 @@ import {
   isTableChanged,
   tableChanged,
 } from '../../../kernel/db/database-error.ts'
+import { createRawLanes, type RawLanes } from '../../../kernel/db/postgres/raw-lanes.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { limits, overLimit } from '../../../kernel/limits/limits.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
@@ -19,7 +20,7 @@ import { isStated, isStateOfTable, reasonOf } from '../../databases/postgres/ser
 import { unreadValue } from '../../databases/postgres/unread-value.ts'
 import type { CellRows, CollectJob, WriteJob } from '../aggregate/cell-job.ts'
 import type { CellTable } from '../aggregate/cell-table.ts'
-import { createSmallTiles, type SmallTiles } from './small-tiles.ts'
+import { createSmallTiles, maxDatabaseMs, type SmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob, TileRows } from './tile-job.ts'
 
 export type TileOwner = {
@@ -39,6 +40,8 @@ export type TileWorkers = {
   make(job: TileJob, signal: AbortSignal, whose: TileOwner): Promise<MadeTile>
   /** Makes small tiles of forms that are known (small-tiles.ts). */
   readonly small: Pick<SmallTiles, 'expects' | 'begin'>
+  /** Where small tiles are asked for, and other quick statements. */
+  readonly lanes: RawLanes
   /** Adds rows to a table of cells. */
   collect(job: CollectJob, signal: AbortSignal, whose: TileOwner): Promise<CellTable>
   /** Writes cells as rows of an answer. */
@@ -82,7 +85,10 @@ export function createTileWorkers({
 }: TileWorkersOptions): TileWorkers {
   // One part is the main thread's.
   const ofEach = Math.max(1, Math.floor(maxConnections / (count + 1)))
-  const smallTiles = createSmallTiles(ofEach)
+  // Those of the main thread that carry several statements; the others are for tiles that are made the first time.
+  const laneShare = Math.floor(ofEach / 2)
+  const lanes = createRawLanes(laneShare, maxDatabaseMs)
+  const smallTiles = createSmallTiles(ofEach - laneShare, lanes)
   const pool = startPool(count, ofEach, { stalledMs, script })
   const turns = createAdmission({
     total: count * encodedAtOnce,
@@ -120,6 +126,7 @@ export function createTileWorkers({
   return {
     capacity: count * maxPendingEach,
     small: smallTiles,
+    lanes,
     get pending() {
       return waiting + pool.pending + smallTiles.pending
     },
@@ -136,6 +143,7 @@ export function createTileWorkers({
     close() {
       isClosed = true
       smallTiles.close()
+      lanes.close()
       return pool.close()
     },
   }

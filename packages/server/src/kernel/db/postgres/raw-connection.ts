@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
 import { streamOf } from '../connect-platform.ts'
-import { publicError } from '../database-error.ts'
+import { isUnreadable, publicError } from '../database-error.ts'
 import type { DriverSocket } from '../wire/driver-socket.ts'
 import { GuardedSocket } from '../wire/guarded-socket.ts'
 import type { MessageMemory } from '../wire/message-framer.ts'
@@ -27,7 +27,7 @@ export type Done = (error?: Error) => void
 /**
  * A connection whose rows are handed over as they lie in the network's buffers: no object is made of them, nothing is
  * decoded that nobody looks at. Statements that are sent before others have ended follow them (pipelining); a failure ends the
- * connection, and all that it carries.
+ * connection, and all that it carries, but for a value that cannot be read.
  */
 export type RawConnection = {
   /** What `onRow` throws ends the query. */
@@ -89,7 +89,7 @@ export async function connectRaw(
   function finish({ error, done }: RunningStatement): void {
     running.shift()
     done(error && publicErrorOf(error))
-    if (error) close()
+    if (error && !isUnreadable(error)) close()
   }
 
   function close(): void {

@@ -28,11 +28,16 @@ const idleMs = 30_000
 /** After a failure to connect. */
 const retryMs = 5_000
 
-export const laneSession = (server: PostgresServer, settings: string): LaneSession => ({
-  key: `${poolKeyOf(server).key} ${settings}`,
-  server,
-  settings,
-})
+/**
+ * Planning takes as long as finding a hundred rows, and what is quick always has the same plan: by an index. A statement
+ * for which it is not the right one is slow, and is asked elsewhere, where each is planned by itself.
+ */
+export const plannedOnce = (settings: string): string => `${settings};SET plan_cache_mode = force_generic_plan`
+
+export function laneSession(server: PostgresServer, settings: string): LaneSession {
+  const planned = plannedOnce(settings)
+  return { key: `${poolKeyOf(server).key} ${planned}`, server, settings: planned }
+}
 
 /** `timeoutMs` is what a statement may take. */
 export function createRawLanes(maxTotal: number, timeoutMs: number, connect: typeof connectRaw = connectRaw): RawLanes {

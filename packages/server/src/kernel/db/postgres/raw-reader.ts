@@ -71,6 +71,12 @@ export function readRow(bytes: Buffer, start: number, at: Int32Array): void {
   }
 }
 
+/** From the start of the first value to the end of the last one. */
+export function rowLength(at: Int32Array): number {
+  const [start = 0, end = 0] = at
+  return (at.at(-1) ?? 0) - (start < 0 ? end : start)
+}
+
 /** The fields of an ErrorResponse: a letter and a text each. */
 export function readError(bytes: Buffer, start: number, end: number): Error {
   const fields = new Map<string, string>()
