@@ -34,7 +34,7 @@ export async function openBench({ isQuick, hasPeers, note }: Options) {
   const stopServers = async (): Promise<void> => {
     await Promise.all(servers.splice(0).map((server) => server.stop()))
   }
-  const access = { directory, databaseUrl: postgres.url, key }
+  const access = { directory, databaseUrl: postgres.url, databasePid: postgres.pid, key }
   let world: Promise<World> | undefined
   return {
     ...access,

@@ -1,5 +1,6 @@
 import type { Bench } from './bench.ts'
-import { type Load, runLoad } from './load.ts'
+import { measureCpu } from './cpu.ts'
+import { type Load, type LoadResult, runLoad } from './load.ts'
 import { type Case, type Contender, ourName } from './part.ts'
 import type { Server } from './processes.ts'
 import type { Sample } from './statistics.ts'
@@ -39,10 +40,16 @@ export function requestCase(bench: Bench, requests: Requests): Case {
   return { work, ...unit, contenders, ...(wanted && { wanted }), ...(curve && { curve }) }
 }
 
-async function measureRate(bench: Bench, load: Load): Promise<Sample> {
-  const { perSecond, p95Ms, refused } = await runLoad(load, bench.seconds)
+async function measureRate(bench: Bench, load: Load, { pid }: Server): Promise<Sample> {
+  const { seconds, databasePid } = bench
+  let result: LoadResult | undefined
+  const cpu = await measureCpu({ server: pid, database: databasePid }, async () => {
+    result = await runLoad(load, seconds)
+    return result.perSecond * seconds
+  })
+  const { perSecond = 0, p95Ms = 0, refused = 0 } = result ?? {}
   if (refused > 0) throw new Error(`${refused} requests were refused by ${load.url}`)
-  return { value: perSecond, p95Ms }
+  return { value: perSecond, p95Ms, cpu }
 }
 
 async function compareAnswers(ours: Load, theirs: Load, equal: Requests['equal']): Promise<void> {

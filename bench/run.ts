@@ -1,4 +1,4 @@
-// npm run bench [-- [--quick] [--peers] [--compare FILE] [PART…]]
+// npm run bench [-- [--quick] [--peers] [--compare FILE] [--check] [PART…]]
 // Side by side in one run on one machine: the ratios mean something, the absolute figures only here.
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { parts } from './parts.ts'
 import { type PeerName, peers } from './peers.ts'
 import { isOnPath } from './processes.ts'
 import { writePlots } from './report/plots.ts'
-import { comparisonText, linesOf, reportText } from './report/report.ts'
+import { comparisonText, dearerWork, linesOf, reportText } from './report/report.ts'
 import {
   currentCommit,
   describeMachine,
@@ -31,7 +31,12 @@ const rounds = { full: { count: 4, warmUps: 6 }, quick: { count: 3, warmUps: 1 }
 
 process.chdir(resolve(import.meta.dirname, '..'))
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean' }, peers: { type: 'boolean' }, compare: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean' },
+    peers: { type: 'boolean' },
+    compare: { type: 'string' },
+    check: { type: 'boolean' },
+  },
   allowPositionals: true,
 })
 const isQuick = values.quick ?? false
@@ -87,8 +92,10 @@ async function runPart(part: Part, bench: Bench): Promise<void> {
     for await (const one of part.cases(bench)) {
       const outcome = await runCase(part.name, one, { ...amount, deadline, note })
       outcomes.push(outcome)
-      for (const { work, ours, unit, peer, ratios } of linesOf(outcome))
-        say(`  ${work}: ${median(ours).toFixed(1)} ${unit}${peer && `, ${median(ratios).toFixed(2)} × ${peer}`}`)
+      for (const { work, ours, unit, peer, ratios, costs } of linesOf(outcome))
+        say(
+          `  ${work}: ${median(ours).toFixed(1)} ${unit}${peer && `, ${median(ratios).toFixed(2)} × ${peer}`}${costs[0] && `, ${costs[0]} µs`}`,
+        )
       if (performance.now() > deadline) {
         note(`${part.name} was stopped after "${one.work}": its time was up`)
         break
@@ -107,6 +114,14 @@ async function earlierResults(): Promise<Results | undefined> {
   return isQuick && existsSync(last) ? readResults(last) : undefined
 }
 
+/** A run that costs more than the one that it is compared with fails. */
+function check(earlier: Results | undefined, now: Results): void {
+  if (!earlier) throw new Error('There is no earlier run to check against. Give its file with --compare.')
+  const dearer = dearerWork(earlier, now)
+  for (const text of dearer) say(`! ${text}`)
+  if (dearer.length > 0) process.exitCode = 1
+}
+
 async function finish(): Promise<void> {
   const results: Results = {
     takenAt: new Date().toISOString(),
@@ -122,6 +137,7 @@ async function finish(): Promise<void> {
   const text = reportText(results, parts)
   console.log(text)
   if (before) console.log(comparisonText(before, results))
+  if (values.check) check(before, results)
   if (!isWhole) return
   await saveResults(lastResultsFile(isQuick), results)
   if (isQuick) return

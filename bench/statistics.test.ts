@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Case } from './part.ts'
 import { growthPlot, powersAround, ratioPlot } from './report/plot.ts'
-import { comparisonText, linesOf } from './report/report.ts'
+import { comparisonText, dearerWork, linesOf } from './report/report.ts'
 import type { Results } from './report/results.ts'
 import { runCase } from './run-case.ts'
 import { changeOf, median, percentile, ratiosOf } from './statistics.ts'
@@ -32,6 +32,21 @@ test('a benchmark calls a change clear only where the two ranges have nothing in
     ({ commit: 'c', takenAt: 't', outcomes: [outcome(...ours)] }) as unknown as Results
   assert.match(comparisonText(results(10, 11), results(5, 6)), /0\.52 \| \*\*worse\*\*/)
   assert.match(comparisonText(results(10, 11), results(10, 12)), /within the spread/)
+})
+
+test('a benchmark tells which work takes clearly more CPU for a request than before, by more than 15 %', () => {
+  const costing = (...costs: number[]) =>
+    ({
+      outcomes: [
+        { ...outcome(1), samples: { Graticule: costs.map((server) => ({ value: 1, cpu: { server, database: 50 } })) } },
+      ],
+    }) as unknown as Results
+  assert.deepEqual(dearerWork(costing(100, 110), costing(120, 125)), [])
+  assert.deepEqual(dearerWork(costing(100, 150), costing(140, 200)), [], 'the ranges meet')
+  const [text] = dearerWork(costing(100, 110), costing(140, 150))
+  assert.match(String(text), /^a tile: .*155.*195.* µs of CPU for a request$/)
+  assert.equal(dearerWork(costing(140, 150), costing(100, 110)).length, 0)
+  assert.deepEqual(linesOf(costing(100, 110).outcomes[0] as never)[0]?.costs, ['105 + 50', ''])
 })
 
 test('a benchmark measures forth and back, and leaves out a contender that answers differently', async () => {

@@ -1,5 +1,12 @@
+import type { CpuCost } from './cpu.ts'
+
 /** What a contender did in one round. */
-export type Sample = { readonly value: number; readonly p95Ms?: number; readonly memoryMb?: number }
+export type Sample = {
+  readonly value: number
+  readonly p95Ms?: number
+  readonly memoryMb?: number
+  readonly cpu?: CpuCost
+}
 
 export type Better = 'more' | 'less'
 

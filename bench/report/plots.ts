@@ -32,7 +32,7 @@ const growthPanels = (outcomes: readonly Outcome[]): Panel[] =>
     ] as const
   ).map(([title, key]) => ({ title, curves: curvesOf(outcomes, key) }))
 
-function curvesOf(outcomes: readonly Outcome[], key: keyof Sample): Curve[] {
+function curvesOf(outcomes: readonly Outcome[], key: Exclude<keyof Sample, 'cpu'>): Curve[] {
   const names = [...new Set(outcomes.flatMap(({ samples }) => Object.keys(samples)))]
   return names.map((name) => ({
     name,

@@ -1,5 +1,6 @@
+import type { CpuCost } from '../cpu.ts'
 import { type Outcome, ourName, type Part } from '../part.ts'
-import { changeOf, ratiosOf, type Sample, spreadOf } from '../statistics.ts'
+import { changeOf, median, ratiosOf, type Sample, spreadOf } from '../statistics.ts'
 import type { Results } from './results.ts'
 
 /** Graticule against one contender, or alone. */
@@ -13,6 +14,8 @@ export type Line = {
   readonly unit: Outcome['unit']
   readonly wanted: number | undefined
   readonly most: number | undefined
+  /** Of Graticule, and of the other. */
+  readonly costs: readonly [string, string]
 }
 
 const valuesOf = (samples: readonly Sample[] | undefined): number[] => (samples ?? []).map(({ value }) => value)
@@ -22,11 +25,21 @@ export function linesOf(outcome: Outcome): Line[] {
   const ours = valuesOf(samples[ourName] ?? Object.values(samples)[0])
   const peers = Object.keys(samples).slice(1)
   const about = { part, work, ours, unit, most: wanted?.most }
-  if (peers.length === 0) return [{ ...about, peer: '', theirs: [], ratios: [], wanted: undefined }]
+  const own = costText(samples[ourName])
+  if (peers.length === 0) return [{ ...about, peer: '', theirs: [], ratios: [], wanted: undefined, costs: [own, ''] }]
   return peers.map((peer) => {
     const theirs = valuesOf(samples[peer])
-    return { ...about, peer, theirs, ratios: ratiosOf(ours, theirs, better), wanted: wanted?.ratio?.[peer] }
+    const costs = [own, costText(samples[peer])] as const
+    return { ...about, peer, theirs, ratios: ratiosOf(ours, theirs, better), wanted: wanted?.ratio?.[peer], costs }
   })
+}
+
+/** `server + PostgreSQL`, in microseconds; empty where it was not measured. */
+function costText(samples: readonly Sample[] = []): string {
+  const costs = samples.flatMap(({ cpu }) => cpu ?? [])
+  if (costs.length === 0) return ''
+  const of = (side: keyof CpuCost): number => Math.round(median(costs.map((cost) => cost[side])))
+  return `${of('server')} + ${of('database')}`
 }
 
 const shown = (value: number): string =>
@@ -38,11 +51,11 @@ const withSpread = (values: readonly number[]): string => {
 }
 
 function lineText(line: Line): string {
-  const { work, ours, peer, theirs, ratios, unit, wanted, most } = line
+  const { work, ours, peer, theirs, ratios, unit, wanted, most, costs } = line
   const mine = `${shown(spreadOf(ours).median)} ${unit}`
   const other = peer ? `${peer}: ${shown(spreadOf(theirs).median)} ${unit}` : ''
   const ratio = peer ? withSpread(ratios) : ours.length > 1 ? withSpread(ours) : ''
-  return `| ${work} | ${mine} | ${other} | ${ratio} | ${wantedText(wanted, most, unit)} |`
+  return `| ${work} | ${mine} | ${other} | ${ratio} | ${wantedText(wanted, most, unit)} | ${costs[0]} | ${costs[1]} |`
 }
 
 function wantedText(ratio: number | undefined, most: number | undefined, unit: string): string {
@@ -51,8 +64,8 @@ function wantedText(ratio: number | undefined, most: number | undefined, unit: s
 }
 
 const table = (lines: readonly Line[]): string[] => [
-  '| work | Graticule | beside | times better (spread) | wanted |',
-  '|---|---|---|---|---|',
+  '| work | Graticule | beside | times better (spread) | wanted | CPU µs: server + PostgreSQL | beside |',
+  '|---|---|---|---|---|---|---|',
   ...lines.map(lineText),
 ]
 
@@ -107,3 +120,21 @@ export function comparisonText(before: Results, now: Results): string {
   const title = `Compared with ${before.commit}, ${before.takenAt}:`
   return [title, '', '| work | before | now | now / before | |', '|---|---|---|---|---|', ...rows, ''].join('\n')
 }
+
+/** A cost that is higher by less may be that of another machine's day. */
+const mostRise = 1.15
+
+/** What takes more CPU for a request than in an earlier run, beyond the spread of both. */
+export function dearerWork(before: Results, now: Results): string[] {
+  return now.outcomes.flatMap(({ part, work, samples }) => {
+    const earlier = before.outcomes.find((one) => one.part === part && one.work === work)
+    const [old, own] = [totalsOf(earlier?.samples[ourName]), totalsOf(samples[ourName])]
+    if (old.length === 0 || own.length === 0) return []
+    const { factor, isClear } = changeOf(old, own)
+    const figures = `${withSpread(old)} to ${withSpread(own)} µs`
+    return isClear && factor > mostRise ? [`${work}: ${figures} of CPU for a request`] : []
+  })
+}
+
+const totalsOf = (samples: readonly Sample[] = []): number[] =>
+  samples.flatMap(({ cpu }) => (cpu ? [cpu.server + cpu.database] : []))
