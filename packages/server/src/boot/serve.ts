@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { startProgress } from '../../bin/progress-line.js'
@@ -10,6 +11,7 @@ import type { Config } from '../kernel/settings/config.ts'
 import { endLinksOfEarlierStart } from '../tenants/apikeys/sign-in-link.ts'
 import type { App } from './app.ts'
 import type { ClusterWorker } from './cluster/cluster-worker.ts'
+import { isBeside } from './cluster/count-workers.ts'
 import { shareOf } from './cluster/share.ts'
 import { runCommand } from './commands/commands.ts'
 import { serveControlSocket } from './commands/control-socket.ts'
@@ -105,7 +107,9 @@ async function serveOn(
     if (!worker || worker.isFirst) {
       const link = await consoleLink(platform, config, address)
       endProgress()
-      console.log(greeting(address, link, platform.newMasterKey))
+      console.log(
+        greeting(address, link, { newMasterKey: platform.newMasterKey, workers: workersText(config, worker) }),
+      )
     }
     worker?.ready()
     void working.then(trimHeap)
@@ -163,12 +167,23 @@ async function consoleLink({ db }: Platform, config: Config, address: string): P
   return link ? `${link}   (signs you in, once, within an hour)` : consoleAddress(address)
 }
 
-function greeting(address: string, link: string, newMasterKey: string | undefined): string {
+/** Where the number was chosen, and why. */
+function workersText({ database, WORKERS: wanted }: Config, worker: ClusterWorker | undefined): string | undefined {
+  if (!database || wanted !== undefined) return undefined
+  const cores = availableParallelism()
+  const why = isBeside(database) ? `${cores} cores, which PostgreSQL uses too` : `${cores} cores`
+  return `${worker?.count ?? 1}   (of ${why}; WORKERS sets another number)`
+}
+
+type Told = { readonly newMasterKey: string | undefined; readonly workers: string | undefined }
+
+function greeting(address: string, link: string, { newMasterKey, workers }: Told): string {
   const lines = [
     ['Graticule', address],
     ['Console', link],
     ['API', `${address}/api/docs`],
     ['Keys', 'npm start -- keys'],
+    ...(workers ? [['Workers', workers]] : []),
     ...(newMasterKey ? [['Master key', `${newMasterKey}   (shown only now: keep it)`]] : []),
   ]
   return `\n${lines.map(([name = '', text]) => `  ${name.padEnd(12)}${text}\n`).join('')}`

@@ -25,6 +25,7 @@ const DATABASE_URL = 'postgres://a/b'
 
 test('there is a worker for each core up to eight, unless WORKERS says otherwise, and one on an embedded database', () => {
   assert.equal(countWorkers({ DATABASE_URL }, 2), 2)
+  assert.equal(countWorkers({ DATABASE_URL: 'nonsense' }, 2), 2, 'the process that connects says what is wrong')
   assert.equal(countWorkers({ DATABASE_URL }, 16), 8)
   assert.equal(countWorkers({ DATABASE_URL, WORKERS: '16' }, 2), 16)
   assert.equal(countWorkers({ DATABASE_URL, WORKERS: 'many' }, 2), 1, 'the one process refuses it')
@@ -33,6 +34,23 @@ test('there is a worker for each core up to eight, unless WORKERS says otherwise
     () => shareOf(loadConfig({ WORKERS: '4' }), undefined),
     /WORKERS must be 1 or unset without DATABASE_URL/,
   )
+})
+
+test('beside a PostgreSQL of the same machine there are fewer workers, and one alone below four cores', () => {
+  for (const url of [
+    'postgres://a@localhost/b',
+    'postgres://a@127.0.0.1:5433/b',
+    'postgres://a@[::1]/b',
+    'postgres:///b?host=/run/postgresql',
+    'host=db.example hostaddr=127.0.0.1 dbname=b',
+    'postgres://a@db.example,localhost/b',
+  ])
+    assert.deepEqual(
+      [1, 2, 3, 4, 8, 64].map((cores) => countWorkers({ DATABASE_URL: url }, cores)),
+      [1, 1, 1, 3, 6, 8],
+      url,
+    )
+  assert.equal(countWorkers({ DATABASE_URL: 'postgres://a@localhost/b', WORKERS: '2' }, 2), 2)
 })
 
 test('the workers of a machine have no more connections and memory together than the settings allow', () => {

@@ -20,7 +20,7 @@ const settings = Type.Object({
       minimum: 1,
       maximum: 128,
       description:
-        'Processes that share PORT; unset: as many as there are cores, at most 8; 1 with the embedded database',
+        'Processes that share PORT; unset: as many as there are cores, at most 8; where PostgreSQL is on the same machine three quarters of them, 1 below four; 1 with the embedded database',
     }),
   ),
   BASE_URL: Type.Optional(
