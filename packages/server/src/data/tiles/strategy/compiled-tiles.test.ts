@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { later } from '../../../../testing/processes/clock.ts'
 import { immediateClient, type SentAnswer } from '../../../../testing/requests/immediate.ts'
 import { type TileApp, tileApp, valuesOf } from '../../../../testing/tiles.ts'
 import { until } from '../../../../testing/until.ts'
 import { createRandom } from '../../../../testing/uploads/random.ts'
+import { sql } from '../../../kernel/db/sql.ts'
 import { listen } from '../../../kernel/events.ts'
 
 // Only a server is spoken to by connections that carry several queries.
@@ -11,7 +13,13 @@ const skip = process.env.TEST_DATABASE_URL === undefined ? 'needs a PostgreSQL s
 const random = createRandom(Number(process.env.TEST_SEED ?? 1))
 
 /** Tables around 10°E 50°N, and one across the date line. */
-const tables: Record<string, { geometry: string; where: readonly [x: number, y: number]; more?: string }> = {
+type Table = {
+  geometry: string
+  where: readonly [x: number, y: number]
+  /** Has an overview, for its crowded tiles. */
+  isCrowded?: true
+}
+const tables: Record<string, Table> = {
   points: { geometry: 'ST_Point(x, y, 4326)::geometry(Point, 4326)', where: [10, 50] },
   metres: { geometry: 'ST_Transform(ST_Point(x, y, 4326), 3857)::geometry(Point, 3857)', where: [10, 50] },
   utm: { geometry: 'ST_Transform(ST_Point(x, y, 4326), 25832)::geometry(Point, 25832)', where: [10, 50] },
@@ -23,8 +31,9 @@ const tables: Record<string, { geometry: string; where: readonly [x: number, y: 
     geometry: 'ST_Point(CASE WHEN x > 180 THEN x - 360 ELSE x END, y, 4326)::geometry(Point, 4326)',
     where: [179.5, 0],
   },
+  overview: { geometry: 'ST_Point(x, y, 4326)::geometry(Point, 4326)', where: [10, 50], isCrowded: true },
 }
-const rows = 400
+const rowsOf = ({ isCrowded }: Table): number => (isCrowded ? 12_000 : 400)
 
 describe('a small tile that is like others of the last second', { skip }, () => {
   let maps: TileApp
@@ -32,15 +41,20 @@ describe('a small tile that is like others of the last second', { skip }, () => 
   const sources: Record<string, string> = {}
 
   before(async () => {
-    maps = await tileApp({ TILE_CACHE_MB: '0' })
-    for (const [name, { geometry, where }] of Object.entries(tables)) {
+    maps = await tileApp({ TILE_CACHE_MB: '0', OVERVIEW_MIN_ROWS: '5000' })
+    for (const [name, table] of Object.entries(tables)) {
+      const { geometry, where, isCrowded } = table
+      const places = isCrowded ? 12_007 : 1_009
       await maps.script(`
         CREATE TABLE ${name} AS SELECT n AS id, 'row ' || n % 7 AS name, n * 1.5 AS share, n::numeric / 3 AS exact, n % 2 = 0 AS even,
           ${geometry} AS geom
-        FROM (SELECT n, ${where[0]} + (n * 7919 % 1000 - 500) / 500.0 AS x, ${where[1]} + (n * 104729 % 1000 - 500) / 500.0 AS y
-          FROM generate_series(1, ${rows}) n) AS places;
+        FROM (SELECT n, ${where[0]} + (n * 7919 % ${places} - ${places / 2}) / ${places / 2}::float8 AS x, ${where[1]} + (n * 104729 % ${places} - ${places / 2}) / ${places / 2}::float8 AS y
+          FROM generate_series(1, ${rowsOf(table)}) n) AS places;
         ALTER TABLE ${name} ADD PRIMARY KEY (id); CREATE INDEX ON ${name} USING gist (geom); ANALYZE ${name}`)
-      sources[name] = await maps.tileSource({ source: await maps.dataset({ source: name, name }), maxZoom: 16 })
+      const dataset = await maps.dataset({ source: name, name })
+      const metadata = { tiles: isCrowded ? { maxFeatures: 150 } : {} }
+      sources[name] = await maps.tileSource({ source: dataset, maxZoom: 16, metadata })
+      if (isCrowded) await overviewOf(dataset, sources[name])
     }
     client = await immediateClient(maps.app.http)
   })
@@ -48,6 +62,16 @@ describe('a small tile that is like others of the last second', { skip }, () => 
     client?.close()
     await maps?.close()
   })
+
+  /** The first tile asks for it. */
+  const overviewOf = (dataset: string, source: string): Promise<void> =>
+    until(async () => {
+      await maps.get(`/tiles/${source}/6/33/21.mvt`)
+      const [record] = await maps.app.db.query<{ state: string }>(
+        sql`SELECT state FROM svc.overviews WHERE dataset_id = ${dataset}::uuid`,
+      )
+      return record?.state === 'built'
+    })
 
   const keyed = (accept = 'identity') => ({ 'x-api-key': maps.tenant.developer, 'accept-encoding': accept })
 
@@ -64,6 +88,7 @@ describe('a small tile that is like others of the last second', { skip }, () => 
   for (const name of Object.keys(tables))
     test(`of ${name} has the status, headers and bytes that the usual way gives it`, async (t) => {
       let quick = 0
+      let quickFar = 0
       for (let n = 0; n < 60; n++) {
         const path = `/tiles/${sources[name]}/${placeIn(name, 6 + (n % 6))}.mvt`
         const headers = keyed(['identity', 'gzip', 'br', 'zstd'][n % 4])
@@ -71,9 +96,11 @@ describe('a small tile that is like others of the last second', { skip }, () => 
         const { isImmediate, ...sent } = await client.ask(path, headers)
         assert.deepEqual(sent, usual, path)
         if (isImmediate) quick++
+        if (isImmediate && sent.status === 200 && n % 6 === 0) quickFar++
       }
       t.diagnostic(`${quick} of 60 without the framework`)
       assert.ok(quick >= 20, `only ${quick} of 60 took the short cut`)
+      if (tables[name]?.isCrowded) assert.ok(quickFar > 0, 'no tile of the overview took the short cut')
     })
 
   /** A tile of the source that takes the short cut now: where the machine was slow a moment ago, those around it do not. */
@@ -141,6 +168,18 @@ describe('a small tile that is like others of the last second', { skip }, () => 
       [200, 200, 200, 200, 200],
     )
     await Promise.all(answers.map((answer) => answer.arrayBuffer()))
+  })
+
+  test('is made like one of the minute before, though its source is loaded anew each second', async () => {
+    const path = await quickPath(sources.utm)
+    const heard: boolean[] = []
+    for (let n = 0; n < 4; n++) {
+      later(1_000)
+      // Another zoom loads the source.
+      await client.ask(`/tiles/${sources.utm}/${placeIn('utm', 13)}.mvt`, keyed())
+      heard.push((await client.ask(path, keyed())).isImmediate)
+    }
+    assert.ok(heard.some(Boolean), 'what was kept went with the source')
   })
 
   test('is refused to a key that was deleted, and to one of another application', async () => {

@@ -3,59 +3,68 @@
  * way (dataset-tiles.ts); a tile then only fills in its place, sends its query and encodes the rows, in callbacks. Whatever is
  * unusual goes the usual way, which stays the definition.
  */
+import { LRUCache } from 'lru-cache'
 import { type Compression, compress, isWorthCompressing } from '../../../api/http/answers/compression.ts'
 import { laneSession } from '../../../kernel/db/postgres/raw-lanes.ts'
 import { type CachedTile, formsOf } from '../cache/tile-cache.ts'
 import { questionKey, type TileRequest } from '../http/tile-request.ts'
+import type { Tile } from '../mvt/projection.ts'
 import type { EncoderOptions } from '../mvt/tile-encoder.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { rawStatement } from '../sql/tile-rows.ts'
-import { tileSql } from '../sql/tile-sql.ts'
 import type { SmallTiles } from '../workers/small-tiles.ts'
 import type { MadeTile, TileForm } from '../workers/tile-job.ts'
 import { reportMade } from './report-made.ts'
-import { counted, isCut, type SqlWork, type StrategyResult } from './run-tile-strategy.ts'
+import type { RepeatableTile } from './run-tile-strategy.ts'
 
-export type CompiledTile = TileForm & { readonly shown: number; readonly isSure: boolean }
+export type CompiledTile = TileForm & Pick<RepeatableTile, 'featuresOf'>
 
-/** By zoom. A source is loaded anew each second, so a change is seen as soon as by the usual way. */
-const compiled = new WeakMap<LoadedTileSource, Map<number, CompiledTile>>()
+type Shape = Omit<EncoderOptions, 'tile'> & { readonly series: string }
 
-/** Keeps how a tile was made, if others of its zoom are made like it. */
-export function compileTile(
-  loadedSource: LoadedTileSource,
-  work: Pick<SqlWork, 'inSql' | 'query' | 'shown' | 'isSure'>,
-  encoder: Omit<EncoderOptions, 'tile'> & { readonly series: string },
-  { isRepeatable }: StrategyResult,
-): void {
-  const { inSql, query, shown, isSure } = work
-  const { server, settings = '' } = inSql.connection
-  if (!(isRepeatable && inSql.isTrusted && server && 'platform' in server)) return
-  const { z } = query.tile
-  const zooms = compiled.get(loadedSource) ?? new Map<number, CompiledTile>()
-  if (zooms.has(z)) return
-  const { series, ...shape } = encoder
-  zooms.set(z, {
-    session: laneSession(server, settings),
-    statementFor: (tile) => rawStatement(tileSql({ ...query, tile }), query.columns, true),
-    encoder: shape,
-    series,
-    shown,
-    isSure,
-  })
-  compiled.set(loadedSource, zooms)
+export type CompiledTiles = {
+  /** Keeps how a tile was made, if others of its zoom are made like it. */
+  add(loadedSource: LoadedTileSource, tile: Tile, repeat: RepeatableTile, shape: Shape): void
+  /** How this tile is made, if a tile like it was. */
+  find(loadedSource: LoadedTileSource, request: TileRequest): CompiledTile | undefined
 }
 
-/** How this tile can be made, if a tile like it was made before. */
-export function compiledFor(
-  small: Pick<SmallTiles, 'expects'>,
-  loadedSource: LoadedTileSource,
-  { tile, extension, tree }: TileRequest,
-): CompiledTile | undefined {
-  const form = compiled.get(loadedSource)?.get(tile.z)
-  if (!form || loadedSource.overview?.has(tile) || questionKey(tree) !== '') return undefined
-  const isVector = extension === 'mvt' || extension === 'pbf'
-  return isVector && small.expects(form, tile) ? form : undefined
+/** How dense the tiles of a zoom are is looked at anew each minute. */
+const keptMs = 60_000
+const maxForms = 5_000
+
+export function createCompiledTiles(): CompiledTiles {
+  const forms = new LRUCache<string, CompiledTile>({ max: maxForms, ttl: keptMs })
+  return {
+    add(loadedSource, tile, { inSql, columns, statementFor, ...repeat }, { series, ...encoder }) {
+      const { server, settings = '' } = inSql.connection
+      const key = keyOf(loadedSource, tile)
+      if (!(inSql.isTrusted && server && 'platform' in server) || forms.has(key)) return
+      forms.set(key, {
+        ...{ ...repeat, encoder, series },
+        session: laneSession(server, settings),
+        statementFor: (other) => rawStatement(statementFor(other), columns, true),
+      })
+    },
+    find(loadedSource, { tile, extension, tree }) {
+      const isVector = extension === 'mvt' || extension === 'pbf'
+      if (!isVector || questionKey(tree) !== '') return undefined
+      return forms.get(keyOf(loadedSource, tile))
+    },
+  }
+}
+
+const names = new WeakMap<LoadedTileSource, string>()
+
+/** The tiles of a zoom are made alike, those of its overview and those of the table. */
+const keyOf = (loadedSource: LoadedTileSource, tile: Tile): string =>
+  `${nameOf(loadedSource)} ${tile.z} ${loadedSource.overview?.has(tile) === true}`
+
+/** A source is loaded anew each second. What is known of the geometries may be newer than the version. */
+function nameOf(loadedSource: LoadedTileSource): string {
+  const { source, version, layer } = loadedSource
+  const name = names.get(loadedSource) ?? `${source.id} ${version} ${JSON.stringify(layer?.geometry)}`
+  names.set(loadedSource, name)
+  return name
 }
 
 /** False if there is no place now; otherwise `done` is called later, with nothing if the tile has to be made the usual way. */
@@ -67,10 +76,11 @@ export function beginCompiled(
   done: (tile: CachedTile | undefined) => void,
 ): boolean {
   return small.begin(form, tile, (made) => {
-    if (!made || isCut(made, form.shown)) return done(undefined)
+    const features = made && form.featuresOf(made)
+    if (!made || features === undefined) return done(undefined)
     const kept = (full: MadeTile): void => {
       reportMade(full)
-      done({ forms: formsOf(full, compression), etag: full.etag, features: counted(full, form.isSure) })
+      done({ forms: formsOf(full, compression), etag: full.etag, features })
     }
     if (!isWorthCompressing(made.bytes, compression)) return kept(made)
     const begun = performance.now()

@@ -24,12 +24,11 @@ import type { TileBudget } from '../source/tile-budget.ts'
 import { readTileSettings, type TileSettings } from '../source/tile-settings.ts'
 import type { LoadedTileSource, TileData, TileMakers } from '../source/tile-source-type.ts'
 import { type SelectedColumn, selectedColumn } from '../sql/tile-columns.ts'
-import { coordinatesOf, hasBox, type TileQuery, tileBuffer, tileExtent, tileMargin } from '../sql/tile-sql.ts'
+import { hasBox, type TileQuery, tileBuffer, tileExtent, tileMargin } from '../sql/tile-sql.ts'
 import { rowsOfFile } from '../thinning/densest-tiles.ts'
 import type { TileWorkers } from '../workers/tile-workers.ts'
 import { blockQuery } from './block-query.ts'
 import { withThinning } from './choose-thinning.ts'
-import { compileTile } from './compiled-tiles.ts'
 import { memoryTile } from './memory-tile.ts'
 import { blocksTile } from './overview-block-tile.ts'
 import { type MakeTile, runInSql, type SqlWork, type StrategyResult } from './run-tile-strategy.ts'
@@ -109,8 +108,11 @@ export async function makeDatasetTile(
   const thinned = await withThinning(strategy, services, { layer, overview: loadedSource.overview }, dense)
   const made = await runInSql(thinned, work)
   const isPlain = Object.keys(parameters).length === 0 && questionKey(given) === ''
-  if (isPlain)
-    compileTile(loadedSource, work, { ...shapeFor(layer, columns, coordinatesOf(query.geometry)), ...limits }, made)
+  const { repeat } = made
+  if (isPlain && repeat) {
+    const encoder = { ...shapeFor(layer, repeat.columns, repeat.projection), ...limits }
+    services.compiled.add(loadedSource, tile, repeat, encoder)
+  }
   return { source: opened, ...made }
 }
 

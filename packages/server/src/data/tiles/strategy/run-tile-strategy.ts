@@ -2,7 +2,7 @@
 import type { Sql } from '../../../kernel/db/sql.ts'
 import { blame } from '../../../query/execution/connection.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
-import type { Coordinates } from '../mvt/projection.ts'
+import type { Coordinates, Tile } from '../mvt/projection.ts'
 import { overviewRank, weight } from '../overviews/overview.ts'
 import type { TileData } from '../source/tile-source-type.ts'
 import { clusterColumns, clusterSql } from '../sql/cluster-sql.ts'
@@ -45,10 +45,19 @@ export type StrategyResult = {
   /** Features in the tile and in the data. */
   readonly features: string
   readonly statement?: Sql
-  /** Other tiles of this zoom are made by the same query, as long as they are small. */
-  readonly isRepeatable?: boolean
+  readonly repeat?: RepeatableTile
   /** Where the statement ran, if not where the table is. */
   readonly inSql?: SqlWork['inSql']
+}
+
+/** How other tiles of the zoom are made, as long as they are small. */
+export type RepeatableTile = {
+  readonly inSql: SqlWork['inSql']
+  readonly columns: readonly SelectedColumn[]
+  readonly projection: Coordinates
+  statementFor(tile: Tile): Sql
+  /** Undefined if the tile turns out to be made otherwise. */
+  featuresOf(made: MadeTile): string | undefined
 }
 
 /** Runs the strategy and, after a failure, its fallback if there is one. */
@@ -60,7 +69,9 @@ export async function runInSql(strategy: TileStrategy, work: SqlWork): Promise<S
     const findProjection = () => projectionFallback(inSql, query, tileMargin, signal)
     const next = await nextStrategy(strategy, error, findProjection)
     const { connection } = strategy.from === 'overview' ? (work.overview?.inSql ?? inSql) : inSql
-    return next ? runInSql(next, work) : blame(connection)(error)
+    if (!next) return blame(connection)(error)
+    const { repeat: _, ...result } = await runInSql(next, work)
+    return result
   }
 }
 
@@ -75,23 +86,23 @@ function run(strategy: TileStrategy, work: SqlWork): Promise<StrategyResult> {
 }
 
 /** There are more rows than the tile shows. */
-export const isCut = (made: MadeTile, shown: number): boolean => made.shown + made.refused > shown || made.seen > shown
+const isCut = (made: MadeTile, shown: number): boolean => made.shown + made.refused > shown || made.seen > shown
 
 /** One feature per row. If there are too many, a second query selects the largest, which takes longer. */
 async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult> {
   const { inSql, make, shown, isLimited, isSure, signal } = work
   const { columns } = query
-  const projection = query.fallback ?? coordinatesOf(query.geometry)
+  const coordinates = coordinatesOf(query.geometry)
+  const projection = query.fallback ?? coordinates
   const first = tileSql(query)
   const made = await make(await sqlRows(inSql, first, columns, signal), columns, projection)
   if (!isCut(made, shown)) {
-    return {
-      made,
-      columns,
-      statement: first,
-      features: counted(made, isSure),
-      isRepeatable: query.fallback === undefined,
+    const repeat: RepeatableTile = {
+      ...{ inSql, columns, projection: coordinates },
+      statementFor: (tile) => tileSql({ ...query, tile }),
+      featuresOf: (other) => (isCut(other, shown) ? undefined : counted(other, isSure)),
     }
+    return { made, columns, statement: first, features: counted(made, isSure), ...(!query.fallback && { repeat }) }
   }
   const total = await roughTotalOf(inSql, query, signal)
   const isExact = total.isCounted && isSure
@@ -102,22 +113,39 @@ async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult>
   return { made: best, columns, statement: second, features: counts(best) }
 }
 
-/** What the features stand for is a column of theirs, so nothing else has to be counted. */
+/**
+ * What the features stand for is a column of theirs, so nothing else has to be counted. Rows of one page of the table may have the same rank: which
+ * of them come first depends on the plan, so each tile is planned by itself.
+ */
 async function thinnedTile(thinning: ThinningChoice, work: SqlWork): Promise<StrategyResult> {
   const { query } = work
   const { rate, cellBits, read } = thinning
-  const statement =
-    read === 'all' ? thinnedSql(query, thinning) : sampleSql(query, { rate, cellBits, isByIndex: read === 'some' })
-  return countedTile(statement, { ...work, isExact: read === 'all' && hasCells(query, thinning.isPoint) })
+  const sample = { rate, cellBits, isByIndex: read === 'some' }
+  const { repeat: _, ...result } = await countedTile({
+    ...work,
+    isExact: read === 'all' && hasCells(query, thinning.isPoint),
+    statementFor: () => (read === 'all' ? thinnedSql(query, thinning) : sampleSql(query, sample)),
+  })
+  return result
 }
 
-async function countedTile(
-  statement: Sql,
-  { inSql, query, make, signal, isExact }: SqlWork & { readonly isExact: boolean },
-): Promise<StrategyResult> {
+type CountedWork = SqlWork & Pick<RepeatableTile, 'statementFor'> & { readonly isExact: boolean }
+
+async function countedTile({
+  inSql,
+  query,
+  make,
+  signal,
+  isExact,
+  statementFor,
+}: CountedWork): Promise<StrategyResult> {
   const columns = [...query.columns, countedAs(weight)]
-  const made = await make(await sqlRows(inSql, statement, columns, signal), columns, coordinatesOf(query.geometry))
-  return { made, columns, statement, features: featuresText(made.shown, { rows: made.rows, isExact }) }
+  const projection = coordinatesOf(query.geometry)
+  const statement = statementFor(query.tile)
+  const made = await make(await sqlRows(inSql, statement, columns, signal), columns, projection)
+  const featuresOf = ({ shown, rows }: MadeTile): string => featuresText(shown, { rows, isExact })
+  const repeat = { inSql, columns, projection, statementFor, featuresOf }
+  return { made, columns, statement, features: featuresOf(made), repeat }
 }
 
 /** The overview may be in another database than the table. */
@@ -135,8 +163,10 @@ async function overviewTile(
     return { ...(await summedTile({ ...query, columns }, undefined, inOverview)), inSql }
   }
   const counted = { ...query, columns: [...query.columns, countedAs(weight)] }
-  const statement = thinning.isBelowOverview ? thinnedSql(query, { ...thinning, rank: overviewRank }) : tileSql(counted)
-  return { ...(await countedTile(statement, { ...inOverview, isExact: true })), inSql }
+  const own = { ...thinning, rank: overviewRank }
+  const statementFor = (tile: Tile): Sql =>
+    thinning.isBelowOverview ? thinnedSql({ ...query, tile }, own) : tileSql({ ...counted, tile })
+  return { ...(await countedTile({ ...inOverview, isExact: true, statementFor })), inSql }
 }
 
 /** Features that may stand for many rows, so the rows are counted separately. */
