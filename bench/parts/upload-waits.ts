@@ -5,7 +5,7 @@ import type { Bench } from '../bench.ts'
 import { type Case, ourName, type Part } from '../part.ts'
 import type { Server } from '../processes.ts'
 import { makeGeoJson, makePointsCsv, type UploadFile } from '../upload-files.ts'
-import { askOften, figuresOf, followUpload, type Phase, phases, type Waits } from '../waits.ts'
+import { askOften, followUpload, metricsOf, type Phase, phases, type Waits } from '../waits.ts'
 
 const rows = 1_000_000
 const smallRows = 1_000
@@ -47,17 +47,17 @@ async function* waitsOf(bench: Bench, upload: Upload): AsyncGenerator<Case> {
   })
   const { waits, mapMs, seconds } = await measure(bench, server, upload)
   for (const phase of phases.filter((one) => waits[one].length > 0)) {
-    for (const [name, value] of Object.entries(figuresOf(waits[phase]))) {
+    for (const [name, value] of Object.entries(metricsOf(waits[phase]))) {
       const work = `one row, ${phase} (${upload.about}): ${name}`
-      yield figure(work, 'ms', value, name === 'p95' ? wanted : undefined)
+      yield measured(work, 'ms', value, name === 'p95' ? wanted : undefined)
     }
   }
-  yield figure(`the first map (${upload.about})`, 'ms', mapMs)
-  yield figure(`from the first byte to the overviews (${upload.about})`, 's', seconds)
+  yield measured(`the first map (${upload.about})`, 'ms', mapMs)
+  yield measured(`from the first byte to the overviews (${upload.about})`, 's', seconds)
   await bench.stopServers()
 }
 
-const figure = (work: string, unit: Case['unit'], value: number, goal?: Case['wanted']): Case => ({
+const measured = (work: string, unit: Case['unit'], value: number, goal?: Case['wanted']): Case => ({
   ...{ work, unit, better: 'less', longRounds: 1, ...(goal && { wanted: goal }) },
   contenders: [{ name: ourName, measure: async () => ({ value }) }],
 })

@@ -78,8 +78,7 @@ export async function openServices(options: OpenServicesOptions): Promise<OpenSe
   const onError = (error: unknown) => logger.error({ err: error }, 'job failed')
   const jobs = createJobs({ db, onError, watch: () => works.part('jobs') })
   const { tiling, ...maps } = await createMaps({ db, config, share, ...data, fetch: egress.fetch, jobs, onError })
-  const onStatus = (id: string) => worker?.tellUpload(id)
-  const watching = { onError, onStatus, watch: () => works.part('uploads') }
+  const watching = { onError, onStatus: (id: string) => worker?.tellUpload(id), watch: () => works.part('uploads') }
   const uploading = createUploading({ db, ...data, tiling, files: maps.files, config, share, ...watching })
   const { webhooks, close: closeMessages, ...messages } = createMessages({ ...options, ...counting, ...data, egress })
   const metrics = openMetrics(options, gaugesOf({ agents, tiling, ...data }), usage)
