@@ -175,9 +175,9 @@ function workersText({ database, WORKERS: wanted }: Config, worker: ClusterWorke
   return `${worker?.count ?? 1}   (of ${why}; WORKERS sets another number)`
 }
 
-type Told = { readonly newMasterKey: string | undefined; readonly workers: string | undefined }
+type StartFacts = { readonly newMasterKey: string | undefined; readonly workers: string | undefined }
 
-function greeting(address: string, link: string, { newMasterKey, workers }: Told): string {
+function greeting(address: string, link: string, { newMasterKey, workers }: StartFacts): string {
   const lines = [
     ['Graticule', address],
     ['Console', link],
