@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createConsoleLink } from '../../server/src/boot/start/console-link.ts'
+import { shownBy } from '../../server/testing/authenticator.ts'
 import { type ClientServer, clientServer } from '../testing/client-server.ts'
 import { type Client, createClient } from './client.ts'
 
@@ -184,6 +185,27 @@ test('auth.users and the password of a user', async () => {
   await visitor.auth.login({ email, password: newPassword, applicationId })
   await assert.rejects(auth.resetPassword({ email, password, applicationId, token: 'none' }), { status: 401 })
   assert.ok((await auth.jwks()).keys.length > 0)
+  const [session] = await visitor.auth.sessions.list()
+  assert.equal(session?.isCurrent, true)
+  await visitor.auth.sessions.end(session.id)
+  await assert.rejects(visitor.auth.users.me(), { status: 401 })
+  await auth.users.delete(id)
+})
+
+test('auth.secondFactor sets a second factor up, and logs in with a recovery code', async () => {
+  const { auth } = client
+  const [email, password] = ['mary@example.org', 'the mechanism of the heavens']
+  const metadata = { auth: { defaultApiKey: server.tenant.developer } }
+  const { id, applicationId } = await auth.users.create({ email, password, metadata })
+  const who = { email, password, applicationId }
+  const { secret, uri } = await auth.secondFactor.start(who)
+  assert.match(uri, /^otpauth:/)
+  const { recoveryCodes } = await auth.secondFactor.confirm({ ...who, code: shownBy(secret) })
+  const visitor = server.client({}, null)
+  await assert.rejects(visitor.auth.login(who), { status: 401, code: 'second_factor_required' })
+  await visitor.auth.login({ ...who, code: recoveryCodes[0] ?? '' })
+  await auth.secondFactor.remove({ ...who, code: recoveryCodes[1] ?? '' })
+  await visitor.auth.login(who)
   await auth.users.delete(id)
 })
 

@@ -148,6 +148,7 @@ export interface User {
   roles: string[]
   emailVerified: boolean
   enabled: boolean
+  secondFactor: boolean
   /** Only for those who may change this user and its password; empty for everybody else */
   verificationToken: string
   /** Only for those who may change this user and its password; empty for everybody else */
@@ -968,6 +969,7 @@ export interface UserCreate {
   roles?: string[]
   emailVerified?: boolean
   enabled?: boolean
+  secondFactor?: boolean
 }
 
 export interface UserUpdate {
@@ -981,6 +983,7 @@ export interface UserUpdate {
   roles?: string[]
   emailVerified?: boolean
   enabled?: boolean
+  secondFactor?: boolean
 }
 
 export type UserPatch = MergePatch<UserUpdate>
@@ -989,6 +992,7 @@ export interface Login {
   email: string
   password: string
   applicationId: string
+  code?: string
 }
 
 export interface Tokens {
@@ -1012,6 +1016,18 @@ export interface Logout {
   refreshToken: string
 }
 
+export interface OpenSession {
+  id: string
+  startedAt: string
+  /** When it last asked for an access token, to a minute */
+  seenAt: string
+  expiresAt: string
+  /** What the browser or program called itself when it logged in */
+  userAgent: string
+  /** The one that asks */
+  isCurrent: boolean
+}
+
 export interface PasswordChange {
   password: string
   newPassword: string
@@ -1028,6 +1044,30 @@ export interface PasswordReset {
   password: string
   applicationId: string
   token: string
+}
+
+export interface SecondFactorStart {
+  email: string
+  password: string
+  applicationId: string
+}
+
+export interface SecondFactorSecret {
+  /** Base32, to be typed into an authenticator app */
+  secret: string
+  /** otpauth://…, to be shown as a QR code */
+  uri: string
+}
+
+export interface SecondFactorCode {
+  email: string
+  password: string
+  applicationId: string
+  code: string
+}
+
+export interface RecoveryCodes {
+  recoveryCodes: string[]
 }
 
 export interface Signup {

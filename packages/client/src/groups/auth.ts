@@ -8,9 +8,14 @@ import type {
   ConfirmSignupParams,
   KeySet,
   Login,
+  OpenSession,
   PasswordChange,
   PasswordReset,
   PasswordResetRequest,
+  RecoveryCodes,
+  SecondFactorCode,
+  SecondFactorSecret,
+  SecondFactorStart,
   SignedIn,
   SignInToken,
   Signup,
@@ -69,6 +74,20 @@ export function authGroup(send: Send, session: Session, onTokens: (tokens: HeldT
     access: (params?: Params) => send<Access>('GET', path`/api/v1/auth/access`, params),
     /** The public keys that access tokens are verified with. */
     jwks: (params?: Params) => send<KeySet>('GET', path`/.well-known/jwks.json`, params, { isPublic: true }),
+    sessions: {
+      /** One's own sessions that have not ended, the youngest first. */
+      list: (params?: Params) => send<OpenSession[]>('GET', path`/api/v1/auth/sessions`, params),
+      end: (id: string, params?: Params) => send<void>('DELETE', path`/api/v1/auth/sessions/${id}`, params),
+    },
+    secondFactor: {
+      /** Gets the secret for an authenticator app. It counts once a code has confirmed it. */
+      start: (data: SecondFactorStart, params?: Params) =>
+        send<SecondFactorSecret>('POST', () => `${root}/secondfactor`, params, { json: data, isPublic: true }),
+      /** Switches the second factor on, or replaces its recovery codes, which are answered only here. */
+      confirm: (data: SecondFactorCode, params?: Params) =>
+        send<RecoveryCodes>('POST', () => `${root}/secondfactor/confirm`, params, { json: data, isPublic: true }),
+      remove: (data: SecondFactorCode, params?: Params) => open('secondfactor/remove', data, params),
+    },
     users: {
       ...readable<User>(send, users),
       ...creatable<User, UserCreate>(send, users),

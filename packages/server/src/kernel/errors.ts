@@ -10,6 +10,7 @@ const table = {
   weak_password: [400, 'The password is too weak'],
   unauthorized: [401, 'Not authorized'],
   email_not_verified: [401, 'The e-mail address is not confirmed'],
+  second_factor_required: [401, 'A second factor is needed'],
   not_found: [404, 'Not found'],
   agent_not_found: [404, 'There is no such agent'],
   method_not_allowed: [405, 'Method not allowed'],

@@ -13,11 +13,14 @@ export type Account = {
   readonly pendingPassword: string | null
   readonly emailVerified: boolean
   readonly enabled: boolean
+  readonly secondFactor: boolean
+  /** Sealed. It may wait for its first code. */
+  readonly codeSecret: string | null
 }
 
 const selectAccount = sql`
   SELECT id, application_id AS "applicationId", email, first_name AS "firstName", last_name AS "lastName", password,
-         pending_password AS "pendingPassword", email_verified AS "emailVerified", enabled
+         pending_password AS "pendingPassword", email_verified AS "emailVerified", enabled, second_factor AS "secondFactor", code_secret AS "codeSecret"
   FROM svc.users`
 
 export const findAccount = (db: Queryable, applicationId: string, email: string): Promise<Account | undefined> =>
@@ -31,10 +34,12 @@ export const accountById = (db: Queryable, applicationId: string, id: number): P
 
 const first = async (db: Queryable, query: Sql): Promise<Account | undefined> => (await db.query<Account>(query))[0]
 
-/** The settings of an application for sign-up and redirects. */
+/** The settings of an application for sign-up, redirects and the second factor. */
 export type AuthSettings = {
   readonly signup?: { readonly enabled?: unknown; readonly allow?: unknown }
   readonly redirectUrls?: unknown
+  /** `required`: nobody logs in without. */
+  readonly secondFactor?: unknown
 }
 
 /** Undefined when there is no such application. */

@@ -1,6 +1,7 @@
 import type { Operation } from '../../api/http/operation.ts'
 import { jwksOperation } from './jwks-operation.ts'
 import { passwordOperations } from './password-operations.ts'
+import { secondFactorOperations } from './second-factor-operations.ts'
 import type { AuthServices } from './services.ts'
 import { sessionOperations } from './session-operations.ts'
 import { signupOperations } from './signup-operations.ts'
@@ -9,6 +10,7 @@ import { signupOperations } from './signup-operations.ts'
 export const authOperations: readonly Operation<AuthServices>[] = [
   ...sessionOperations,
   ...passwordOperations,
+  ...secondFactorOperations,
   ...signupOperations,
   jwksOperation,
 ]

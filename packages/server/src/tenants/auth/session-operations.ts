@@ -6,9 +6,18 @@ import type { Operation } from '../../api/http/operation.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Account, findAccount, findSettings, refused } from './accounts.ts'
 import { countAttempt, type LoginAttempt } from './login-attempts.ts'
-import { applicationIdSchema, closed, noStore, passwordSchema, refreshTokenSchema } from './schemas.ts'
+import { applicationIdSchema, closed, codeSchema, noStore, passwordSchema, refreshTokenSchema } from './schemas.ts'
+import { demandCode } from './second-factor.ts'
 import { type AuthServices, operation } from './services.ts'
-import { beginSession, endSession, findSession, rotateSession, type SessionLimits } from './sessions.ts'
+import {
+  beginSession,
+  endSession,
+  endSessionOf,
+  findSession,
+  listSessions,
+  rotateSession,
+  type SessionLimits,
+} from './sessions.ts'
 
 const tokenPair = Type.Object({
   accessToken: Type.String({ description: 'A JWT, to be sent as Authorization: Bearer TOKEN' }),
@@ -22,24 +31,33 @@ const login = operation({
   method: 'POST',
   path: '/api/v1/auth/login',
   summary: 'Log in',
-  description: 'Whoever has as many sessions as `SESSIONS_PER_USER` allows loses the oldest.',
+  description:
+    'Whoever has as many sessions as `SESSIONS_PER_USER` allows loses the oldest. A user with a second factor sends a code of it ' +
+    'as well; without one the answer is 401 `second_factor_required`.',
   access: 'public',
   body: Type.Object(
-    { email: Type.String({ maxLength: 320 }), password: passwordSchema, applicationId: applicationIdSchema },
+    {
+      email: Type.String({ maxLength: 320 }),
+      password: passwordSchema,
+      applicationId: applicationIdSchema,
+      code: Type.Optional(codeSchema),
+    },
     { ...closed, examples: [{ email: 'ada@example.org', password: 'nine Bernoulli numbers', applicationId }] },
   ),
   success: { status: 200, description: 'An access token and a refresh token', schema: tokenPair },
   failures: [401, 429],
-  async handle(context, { body: { email, password, applicationId } }) {
+  async handle(context, { body: { email, password, applicationId, code } }) {
     const { request, services, trail } = context
     const { db, passwords, tokens, bearers } = services
     const attempt = { applicationId: applicationId.toLowerCase(), email, address: request.ip }
-    const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, async (turn) => {
+    const find = async (turn: AuthServices['db']) => {
       const candidate = await findAccount(turn, attempt.applicationId, email)
       if (candidate) noteTarget(trail, candidate.id)
       return candidate
-    })
-    const session = await beginSession(db, account, sessionLimits(services))
+    }
+    const admit = (found: Account) => demandCode(services, found, code)
+    const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, find, admit)
+    const session = await beginSession(db, account, sessionLimits(services), request.headers['user-agent'])
     if (!session) throw refused()
     if (session.hasEndedOthers) bearers.forget({ userId: account.id })
     noteUser(trail, account.id)
@@ -55,23 +73,28 @@ const sessionLimits = ({ lifetimes, authLimits }: AuthServices): SessionLimits =
 
 /**
  * The account, if the password is right; otherwise 401 with the same message and in the same time whether the account exists
- * or not. Attempts are counted inside the semaphore, so that no more than allowed run at once.
+ * or not. Attempts are counted inside the semaphore, so that no more than allowed run at once. What `admit` refuses as
+ * `unauthorized` counts as a failed attempt too.
  */
 export async function checkPassword(
   { db, passwords, signal }: Pick<AuthServices, 'db' | 'passwords'> & { signal: AbortSignal },
   attempt: LoginAttempt,
   password: string,
   find: (database: AuthServices['db']) => Promise<Account | undefined>,
+  admit: (account: Account) => Promise<void> = async () => {},
 ): Promise<Account> {
   const work = async ({ verify }: Hashing): Promise<Account> => {
     const undoCount = await countAttempt(db, attempt)
     const account = await find(db)
     const isRight = await verify(account?.password ?? account?.pendingPassword, password)
     if (!account?.enabled || !isRight) throw refused()
-    await undoCount()
     if (account.password === null || !account.emailVerified) {
+      await undoCount()
       throw new ApiError('email_not_verified', 'The e-mail address is not confirmed yet. Open the link in the mail.')
     }
+    const refusal = await admit(account).catch((error: unknown) => error)
+    if (!(refusal instanceof ApiError && refusal.code === 'unauthorized')) await undoCount()
+    if (refusal !== undefined) throw refusal
     return account
   }
   const owner = (await findSettings(db, attempt.applicationId)) ? attempt.applicationId : noApplication
@@ -131,5 +154,52 @@ const logout = operation({
   },
 })
 
-/** The operations that log in, refresh the access token and log out. */
-export const sessionOperations: readonly Operation<AuthServices>[] = [login, refresh, logout]
+const sessionSchema = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  startedAt: Type.String({ format: 'date-time' }),
+  seenAt: Type.String({ format: 'date-time', description: 'When it last asked for an access token, to a minute' }),
+  expiresAt: Type.String({ format: 'date-time' }),
+  userAgent: Type.String({ description: 'What the browser or program called itself when it logged in' }),
+  isCurrent: Type.Boolean({ description: 'The one that asks' }),
+})
+
+const list = operation({
+  id: 'auth.sessions.list',
+  method: 'GET',
+  path: '/api/v1/auth/sessions',
+  summary: 'List one’s own sessions',
+  description: 'Those that have not ended, the youngest first.',
+  access: { class: 'auth', level: 'execute' },
+  bearer: true,
+  success: { status: 200, description: 'The sessions', schema: Type.Array(sessionSchema, { maxItems: 1_000 }) },
+  async handle({ caller, services: { db } }) {
+    const { userId, sessionId } = bearerOf(caller)
+    const sessions = await listSessions(db, { userId, applicationId: caller.applicationId })
+    return {
+      headers: noStore,
+      body: sessions.map((one) => ({ ...one, isCurrent: one.id === sessionId })),
+    }
+  },
+})
+
+const end = operation({
+  id: 'auth.sessions.end',
+  method: 'DELETE',
+  path: '/api/v1/auth/sessions/{id}',
+  summary: 'End one of one’s own sessions',
+  description: 'Its refresh token and its access tokens end with it.',
+  access: { class: 'auth', level: 'execute' },
+  bearer: true,
+  success: { status: 204, description: 'The session has ended' },
+  failures: [404],
+  async handle({ caller, services: { db, bearers } }, { params: { id } }) {
+    const { userId } = bearerOf(caller)
+    const isSession = await endSessionOf(db, id, { userId, applicationId: caller.applicationId })
+    if (!isSession) throw new ApiError('not_found', 'There is no such session of this user, or it has ended.')
+    bearers.forget({ userId })
+    return {}
+  },
+})
+
+/** The operations that log in, refresh the access token, log out, list sessions and end them. */
+export const sessionOperations: readonly Operation<AuthServices>[] = [login, refresh, logout, list, end]

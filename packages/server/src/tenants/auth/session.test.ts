@@ -283,3 +283,35 @@ describe('a key of type user', () => {
     assert.equal(await works(), 401)
   })
 })
+
+describe('the list of one’s sessions', () => {
+  const list = async (headers: Record<string, string>) =>
+    (await app.call('GET', '/api/v1/auth/sessions', { key: null, headers })).body
+  const end = async (id: string, headers: Record<string, string>) =>
+    (await app.call('DELETE', `/api/v1/auth/sessions/${id}`, { key: null, headers })).status
+
+  test('tells them apart, and ends one with its tokens', async () => {
+    const owner = await app.user(tenant.id)
+    const { email, password } = owner
+    const phone = await post('login', { email, password, applicationId: tenant.id }, { 'user-agent': 'Phone \u00e9' })
+    const phoneHeaders = bearing(phone.body.accessToken)
+    const { headers } = await app.login(owner)
+    await refresh(phone.body.refreshToken, tenant.id, '?rotate=true')
+    const [laptop, first] = await list(headers)
+    assert.deepEqual([laptop.isCurrent, first.isCurrent, first.userAgent], [true, false, 'Phone \u00e9'])
+    assert.ok(first.startedAt < laptop.startedAt && first.seenAt > first.startedAt && first.expiresAt > first.seenAt)
+    assert.equal(await end(first.id, headers), 204)
+    assert.equal(await end(first.id, headers), 404)
+    assert.equal(await asked(phoneHeaders), 401)
+    assert.deepEqual((await list(headers)).length, 1)
+  })
+
+  test('has nobody else’s', async () => {
+    const { headers } = await app.login(await app.user(tenant.id))
+    const other = await app.login(await app.user(tenant.id))
+    const [{ id }] = await list(other.headers)
+    assert.equal((await list(headers)).length, 1)
+    assert.deepEqual([await end(id, headers), await end('nonsense', headers)], [404, 404])
+    assert.equal(await asked(other.headers), 200)
+  })
+})

@@ -27,6 +27,7 @@ export function beginSession(
   db: Db,
   account: Account,
   { seconds, perUser }: SessionLimits,
+  userAgent = '',
 ): Promise<StartedSession | undefined> {
   const refreshToken = newRefreshToken()
   const family = randomUUID()
@@ -40,9 +41,9 @@ export function beginSession(
     if (!holder) return undefined
     const ended = await endOldest(tx, account, (holder.most ?? perUser) - 1)
     await tx.query(sql`
-      INSERT INTO svc.sessions (hash, family, user_id, application_id, expires_at)
+      INSERT INTO svc.sessions (hash, family, user_id, application_id, user_agent, expires_at)
       VALUES (${credentialHash(refreshToken)}, ${family}::uuid, ${userId}, ${applicationId}::uuid,
-              clock_timestamp() + make_interval(secs => ${seconds}))`)
+              ${userAgent.replaceAll('\0', '').slice(0, 300)}, clock_timestamp() + make_interval(secs => ${seconds}))`)
     return { refreshToken, claims: { userId, applicationId, sessionId: family }, hasEndedOthers: ended.length > 0 }
   })
 }
@@ -65,8 +66,15 @@ type SessionRow = { family: string; userId: number; isRotated: boolean }
 export async function findSession(db: Db, refreshToken: string, applicationId: string): Promise<Claims | undefined> {
   const held = await hold(db, refreshToken, applicationId)
   if (held?.isRotated) await endFamily(db, held.family)
+  else if (held) await noteSeen(db, refreshToken)
   return held && !held.isRotated ? { userId: held.userId, applicationId, sessionId: held.family } : undefined
 }
+
+/** To a minute: a session that asks often is not written each time. */
+const noteSeen = (db: Queryable, refreshToken: string) =>
+  db.query(sql`
+    UPDATE svc.sessions SET seen_at = clock_timestamp() WHERE hash = ${credentialHash(refreshToken)}
+      AND greatest(created_at, seen_at) < clock_timestamp() - interval '1 minute'`)
 
 /** Refresh token rotation: the same session with a new token. */
 export async function rotateSession(
@@ -86,9 +94,10 @@ export async function rotateSession(
       WHERE hash = ${credentialHash(refreshToken)} AND rotated_at IS NULL AND revoked_at IS NULL RETURNING 1`)
     if (taken.length === 0) return false
     await tx.query(sql`
-      INSERT INTO svc.sessions (hash, family, user_id, application_id, expires_at)
-      VALUES (${credentialHash(next)}, ${claims.sessionId}::uuid, ${claims.userId}, ${applicationId}::uuid,
-              clock_timestamp() + make_interval(secs => ${seconds}))`)
+      INSERT INTO svc.sessions (hash, family, user_id, application_id, user_agent, expires_at)
+      SELECT ${credentialHash(next)}, family, user_id, application_id, user_agent,
+             clock_timestamp() + make_interval(secs => ${seconds})
+      FROM svc.sessions WHERE hash = ${credentialHash(refreshToken)}`)
     return true
   })
   if (isDone) return { refreshToken: next, claims }
@@ -120,6 +129,32 @@ export async function endSession(db: Db, refreshToken: string, { userId, applica
       AND user_id = ${userId} AND application_id = ${applicationId}::uuid`)
   if (held) await endFamily(db, held.family)
   return held !== undefined
+}
+
+export type SessionFact = {
+  readonly id: string
+  readonly startedAt: Date
+  readonly seenAt: Date
+  readonly expiresAt: Date
+  readonly userAgent: string
+}
+
+type Holder = Omit<Claims, 'sessionId'>
+
+/** The sessions of a user that have not ended. */
+export const listSessions = (db: Queryable, { userId, applicationId }: Holder): Promise<SessionFact[]> =>
+  db.query<SessionFact>(sql`
+    SELECT family AS id, min(created_at) AS "startedAt", max(greatest(created_at, seen_at)) AS "seenAt",
+           max(expires_at) AS "expiresAt", max(user_agent) AS "userAgent"
+    FROM svc.sessions WHERE application_id = ${applicationId}::uuid AND user_id = ${userId} GROUP BY family
+    HAVING bool_and(revoked_at IS NULL) AND bool_or(rotated_at IS NULL AND expires_at > clock_timestamp())
+    ORDER BY min(created_at) DESC, family LIMIT 1000`)
+
+/** Ends a session of this user by its id; false if there is none. */
+export async function endSessionOf(db: Db, id: string, holder: Holder): Promise<boolean> {
+  const session = (await listSessions(db, holder)).find((one) => one.id === id.toLowerCase())
+  if (session) await endFamily(db, session.id)
+  return session !== undefined
 }
 
 /** Deletes sessions whose whole family has expired. Locked rows are skipped until the next time. */

@@ -10,6 +10,7 @@ import type { Removal } from '../../api/resource/removal.ts'
 import { type BaseServices, defineResource, type Entity, field } from '../../api/resource/resource.ts'
 import { userIdentity } from '../../api/resource/user-id.ts'
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts'
+import { type ApiError, invalid } from '../../kernel/errors.ts'
 
 type RecordServices = BaseServices & { readonly passwords: Passwords }
 
@@ -70,6 +71,8 @@ export const user = defineResource<RecordServices>({
     // Users who sign up must still confirm their address, and are not created by this resource.
     emailVerified: field('boolean', Type.Boolean(), { default: true, isKeptOnReplace: true }),
     enabled: field('boolean', Type.Boolean(), { default: true, isKeptOnReplace: true }),
+    // Users set it up themselves: see auth.secondfactor.start.
+    secondFactor: field('boolean', Type.Boolean(), { default: false, isKeptOnReplace: true }),
     verificationToken: tokenField('verification_token'),
     passwordResetToken: tokenField('password_reset_token'),
   },
@@ -89,6 +92,7 @@ export const user = defineResource<RecordServices>({
     const { db, passwords } = services
     const { previous, applicationId, leaving } = draft
     const values = await withGuardedMetadata(draft, (change) => guardMetadata(change, scope, services))
+    if (values.secondFactor === true && previous?.secondFactor !== true) throw notByOthers()
     if (!previous && scope.ownerId !== null) throw denied('A key of type user cannot create users.')
     if (!previous || changesSignIn(values, previous)) {
       const metadata = [values.metadata, previous?.metadata].filter((one) => one !== undefined)
@@ -100,10 +104,15 @@ export const user = defineResource<RecordServices>({
   },
 })
 
+const notByOthers = (): ApiError =>
+  invalid('body/secondFactor', 'can only be set to false: users set up their second factor themselves')
+
 /** Does the change affect who can log in? A given password always counts as new, because the old one is only a hash. */
 const changesSignIn = (values: Entity, previous: Entity): boolean =>
   values.password !== undefined ||
-  ['email', 'emailVerified', 'enabled'].some((name) => values[name] !== undefined && values[name] !== previous[name])
+  ['email', 'emailVerified', 'enabled', 'secondFactor'].some(
+    (name) => values[name] !== undefined && values[name] !== previous[name],
+  )
 
 /** One-time tokens are shown to callers who could set the password anyway. */
 function writableBy({ caller }: Scope): Sql {

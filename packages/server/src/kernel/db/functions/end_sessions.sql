@@ -1,4 +1,5 @@
--- However it comes about: another password or a disabled user ends all sessions, and what was mailed before.
+-- However it comes about: another password or a disabled user ends all sessions, and what was mailed before. What a
+-- second factor was made of goes with it.
 CREATE OR REPLACE FUNCTION svc.end_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   -- What is generated is not yet when this runs.
@@ -15,6 +16,11 @@ BEGIN
   IF has_moved OR NEW.password IS DISTINCT FROM OLD.password THEN
     NEW.password_reset_token := NULL;
     NEW.password_reset_hash := NULL;
+  END IF;
+  IF OLD.second_factor AND NOT NEW.second_factor THEN
+    NEW.code_secret := NULL;
+    NEW.code_step := 0;
+    NEW.recovery_digests := '{}';
   END IF;
   IF NEW.password IS DISTINCT FROM OLD.password OR (OLD.enabled AND NOT NEW.enabled) THEN
     UPDATE svc.sessions SET revoked_at = clock_timestamp()

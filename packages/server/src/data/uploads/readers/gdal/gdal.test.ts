@@ -99,6 +99,7 @@ test('a conversion that is cancelled ends at once', async () => {
   const file = join(directory, 'slow.gml')
   await writeFile(file, '<?xml version="1.0"?><FeatureCollection xmlns="http://www.opengis.net/gml"/>')
   const started = performance.now()
-  await assert.rejects(read(file, by('gml'), false, AbortSignal.timeout(50)), { name: 'TimeoutError' })
+  // Whoever waits for the child process rejects with an error of Node's own.
+  await assert.rejects(read(file, by('gml'), false, AbortSignal.timeout(50)), { name: /^(Timeout|Abort)Error$/ })
   assert.ok(performance.now() - started < 60_000)
 })
