@@ -6,13 +6,13 @@ import { ApiError } from '../../kernel/errors.ts'
 import { type Account, findSettings, refused } from './accounts.ts'
 import { readCode, stepOf } from './authenticator-codes.ts'
 
-const placeOf = (userId: number): string => `users.code_secret.${userId}`
+const associatedData = (userId: number): string => `users.code_secret.${userId}`
 
 export const sealCodeSecret = (secrets: Secrets, userId: number, secret: Buffer): string =>
-  secrets.seal(secret.toString('hex'), placeOf(userId))
+  secrets.seal(secret.toString('hex'), associatedData(userId))
 
 export const openCodeSecret = (secrets: Secrets, userId: number, sealed: string): Buffer =>
-  Buffer.from(secrets.open(sealed, placeOf(userId)), 'hex')
+  Buffer.from(secrets.open(sealed, associatedData(userId)), 'hex')
 
 /** With the server's secret: a copy of the database does not tell the codes. */
 export const recoveryDigest = (secrets: Secrets, userId: number, code: string): string =>
