@@ -59,8 +59,11 @@ async function create(source: string): Promise<string> {
   return body.id
 }
 const read = (id: string, query = '') => call('GET', `/api/v1/datasets/${id}/query?${query}`)
-const tile = async (id: string) => {
-  const reply = await app.http.inject({ url: `/tiles/${id}/0/0/0.mvt`, headers: { 'x-api-key': tenant.developer } })
+const tile = async (id: string, place = '0/0/0', query = '') => {
+  const reply = await app.http.inject({
+    url: `/tiles/${id}/${place}.mvt${query}`,
+    headers: { 'x-api-key': tenant.developer },
+  })
   return { status: reply.statusCode, text: reply.body }
 }
 
@@ -194,6 +197,47 @@ describe('a changed table', { skip }, () => {
     assert.equal((await read(id)).body[0].height, 3)
     const stranger = await app.key(tenant.id, { datasets: { read: '*', execute: '*' } })
     assert.equal((await call('POST', `/api/v1/datasets/${id}/refresh`, { key: stranger })).status, 401)
+  })
+
+  test('whose geometries were moved to another system is refused until it is noticed, and never drawn in the wrong place', async () => {
+    await server?.admin.script(`
+      CREATE TABLE moved (id int4 PRIMARY KEY, geom geometry(Point, 4326));
+      INSERT INTO moved SELECT i, ST_Point(8 + i / 1e5, 47, 4326) FROM generate_series(1, 2000) AS i;
+      CREATE INDEX ON moved USING gist (geom); ANALYZE moved; GRANT SELECT ON moved TO graticule;`)
+    const id = await create('moved')
+    const asked = [
+      () => read(id, 'limit=1'),
+      () => read(id, 'format=geojson&limit=1'),
+      () => read(id, 'filter[geom][$bbox]=7,46,9,48&attributes=id&limit=1'),
+      () => call('GET', `/ogc/collections/${id}/items?limit=1&bbox=7,46,9,48`),
+      () => call('GET', `/api/v1/datasets/${id}/attributes/id/statistics`),
+      () => tile(id),
+      () => tile(id, '8/133/90', '?filter[id][$lt]=1500'),
+      () => tile(id, '3/4/2', '?aggregate=h3:auto'),
+    ]
+    const before: string[] = []
+    for (const ask of asked) {
+      const { status, text } = await ask()
+      assert.equal(status, 200, text)
+      before.push(text)
+    }
+    await server?.admin.script(
+      'ALTER TABLE moved ALTER COLUMN geom TYPE geometry(Point, 3857) USING ST_Transform(geom, 3857)',
+    )
+    for (const [place, ask] of asked.entries()) {
+      const { status, text } = await ask()
+      // A tile may be cached for a moment.
+      if (status === 200 && text === before[place]) continue
+      assert.equal(status, 400, `${place}: ${text.slice(0, 500)}`)
+      assert.match(text, /The table is no longer what its dataset says.*geometry\(Point,4326\)/)
+    }
+    assert.equal((await call('POST', `/api/v1/datasets/${id}/refresh`)).status, 200)
+    for (const ask of asked) {
+      const { status, text } = await ask()
+      assert.equal(status, 200, text)
+    }
+    const [row] = (await read(id, 'limit=1')).body
+    assert.deepEqual(row.geom.coordinates.map(Math.round), [8, 47])
   })
 
   test('is noticed within ten seconds of use', async () => {

@@ -66,6 +66,8 @@ export type PostgresConnection = {
   /** Only for a separate server: how another thread connects to it, and the statements it sends first. */
   readonly server?: PostgresServer
   readonly settings?: string
+  /** Only for a table of an external database: the statement, which fails where its geometries are not as the dataset says. */
+  demandColumns?(statement: Sql): Sql
 }
 
 /** Turns an unexpected error into one that blames the external server, if there is one, and not this service. */

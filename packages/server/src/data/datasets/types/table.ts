@@ -14,6 +14,7 @@ import type { DatasetType, Source, SourceContext } from '../dataset-type.ts'
 import type { RunRest } from '../queries/remaining-plan.ts'
 import { answerInSql, compileInSql, explainInSql, sqlAbilities } from '../queries/sql-answer.ts'
 import { checkKnownSrid } from '../srid-setting.ts'
+import { withDemandedColumns } from './demand-columns.ts'
 
 export const tableType: DatasetType = {
   parameters: () => [],
@@ -45,7 +46,7 @@ async function openTable(dataset: Dataset, { connect, runRest }: SourceContext):
   const connection = await connect()
   const former = opened.get(dataset)
   if (former?.connection === connection) return former.source
-  const source = tableSource(dataset, connection, runRest)
+  const source = tableSource(dataset, withDemandedColumns(connection, dataset), runRest)
   opened.set(dataset, { connection, source })
   return source
 }

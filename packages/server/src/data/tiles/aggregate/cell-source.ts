@@ -87,7 +87,8 @@ export async function* cellRows(
   const { server, settings = '' } = connection
   if (server) {
     const binary = Array.from({ length: query.attributes.length + 2 }, () => true)
-    const encoded = { ...encodeStatement(statement), binary, isUntrusted: !isTrusted }
+    const demanded = connection.demandColumns?.(statement) ?? statement
+    const encoded = { ...encodeStatement(demanded), binary, isUntrusted: !isTrusted }
     yield { server, settings, statement: encoded, names: boundNames(statement) }
     return
   }

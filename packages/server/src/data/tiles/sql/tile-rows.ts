@@ -24,7 +24,8 @@ export async function sqlRows(
 ): Promise<TileRows> {
   const { server, settings = '' } = connection
   if (server) {
-    return { server, settings, statement: rawStatement(statement, columns, isTrusted), names: boundNames(statement) }
+    const demanded = connection.demandColumns?.(statement) ?? statement
+    return { server, settings, statement: rawStatement(demanded, columns, isTrusted), names: boundNames(statement) }
   }
   const { batches } = await connection.select(statement, { timeoutMs, signal, isTrusted })
   return { cells: (await Array.fromAsync(batches)).flat(), geometry: 'ewkb' }
