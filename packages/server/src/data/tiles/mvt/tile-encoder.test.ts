@@ -128,6 +128,46 @@ describe('geometry in a tile', () => {
     }
   })
 
+  test('what is too small to be drawn is half a pixel wide where rows stand for others, and left out elsewhere', () => {
+    const line = geometry('LineString', [
+      [100.2, 200],
+      [100.4, 200.3],
+    ])
+    const area = geometry('Polygon', [
+      [
+        [100, 200],
+        [101, 200],
+        [101, 200.2],
+        [100, 200],
+      ],
+    ])
+    const columns: TileColumn[] = [geometryColumn, { name: 'svc_count', kind: 'integer', isCount: true }]
+    const shown = [line, area].map((value) => {
+      const encoder = createTileEncoder({ tile: world, projection: 'mercator', columns, buffer: 0 })
+      encoder.addFeature([value, 7])
+      const feature = layerOf(encoder.finish().bytes)?.feature(0)
+      return feature && pathsOf(feature)
+    })
+    assert.deepEqual(shown, [
+      [
+        [
+          [98, 200],
+          [102, 200],
+        ],
+      ],
+      [
+        [
+          [98, 200],
+          [102, 200],
+          [102, 204],
+          [98, 204],
+          [98, 200],
+        ],
+      ],
+    ])
+    for (const value of [line, area]) assert.equal(draw(value), undefined)
+  })
+
   test('latitudes beyond the map are drawn at its edge', () => {
     const value = {
       type: 'MultiPoint',

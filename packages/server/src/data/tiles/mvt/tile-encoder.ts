@@ -11,6 +11,7 @@ import { tidyShape } from './repair/tidy.ts'
 import { idOf, rowId, rowValue } from './row-values.ts'
 import { createShape, type TileShape, type Window } from './shape.ts'
 import { readShape } from './shape-reader.ts'
+import { makeVisible } from './visible-shape.ts'
 
 export type EncoderOptions = {
   readonly tile: Tile
@@ -55,6 +56,7 @@ type Encoder = {
   readonly projection: TileProjection
   readonly shape: TileShape
   readonly window: Window
+  readonly extent: number
   readonly maxFeatures: number
   readonly cursor: WkbCursor
   /** Whose bytes the cursor is on. */
@@ -84,6 +86,7 @@ export function createTileEncoder(options: EncoderOptions, converts?: TileProjec
     projection,
     shape: drawn,
     window: { least: -buffer, most: extent + buffer, world: projection.world },
+    extent,
     maxFeatures,
     cursor: createWkbCursor(),
     source: undefined,
@@ -185,6 +188,8 @@ function drawBytes(encoder: Encoder, bytes: Uint8Array, start: number, end: numb
     encoder.invalid++
     return undefined
   }
+  // Where rows stand for others.
+  if (encoder.layer.plan.rows >= 0) makeVisible(encoder.shape, encoder.extent)
   const shape = clipShape(encoder.shape, window)
   return shape && tidyShape(shape, window)
 }

@@ -83,7 +83,7 @@ export function keyOf({ attributes }: Pick<Dataset, 'attributes'>): string | und
 }
 
 /** Changes with the rule by which rows are thinned, so that overviews of a former one are made anew. */
-export const thinningRule = 2
+export const thinningRule = 3
 
 /** Changes when an older overview no longer fits the dataset. Where rows may lie does not matter: it follows them. */
 export function shapeOf(dataset: Pick<Dataset, 'attributes'>, { period: _, ...geometry }: Attribute): string {

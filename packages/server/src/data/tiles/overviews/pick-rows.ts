@@ -2,7 +2,7 @@
 import type { Queryable } from '../../../kernel/db/db.ts'
 import { joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { tileMargin } from '../sql/tile-sql.ts'
-import { rankLimitSql, standsForSql } from '../thinning/rank-sql.ts'
+import { classTotalsSql, pointTotalsSql, rankLimitSql, standsForSql } from '../thinning/rank-sql.ts'
 import { alwaysShown } from '../thinning/thinning-rule.ts'
 import { overviewFringe } from './overview.ts'
 import { cellShift, tileMetres, tileShift } from './overview-grid.ts'
@@ -27,23 +27,23 @@ export async function pickRows(tx: Queryable, level: Level): Promise<void> {
   const { zoom, isPoint, rate } = level
   const into = level.named(`picked_${zoom}`)
   const size = classAt(zoom)
-  const limit = rankLimitSql(rate, isPoint ? undefined : size)
+  const limit = rankLimitSql(rate, isPoint ? undefined : raw('size'))
   const isLarge = sql`${size} = ${raw(String(alwaysShown))}`
   const candidates = candidatesOf(level)
   const [inCells, large] = isPoint
-    ? [candidates, raw('')]
+    ? [sql`(SELECT *, 0 AS size FROM ${candidates} AS c)`, raw('')]
     : [
-        sql`(SELECT * FROM ${candidates} AS c WHERE NOT ${isLarge})`,
+        sql`(SELECT *, ${size} AS size FROM ${candidates} AS c WHERE NOT ${isLarge})`,
         sql`UNION ALL SELECT id, rank, magnitude, x, y, n FROM ${candidates} AS c WHERE ${isLarge}`,
       ]
+  const rows = sql`${inCells} AS c`
   await tx.query(sql`
     CREATE UNLOGGED TABLE ${into} AS
-    WITH cells AS MATERIALIZED (
-      SELECT x, y, sum(n)::int8 AS total, min(rank) AS lowest FROM ${inCells} AS c GROUP BY 1, 2)
+    WITH cells AS MATERIALIZED (${isPoint ? pointTotalsSql(rows) : classTotalsSql(rows, rate)})
     SELECT id, rank, magnitude, x, y,
       ${standsForSql(raw('total'), raw('count(*) OVER cell'), raw('row_number() OVER (cell ORDER BY rank, id)'))} AS n
-    FROM ${inCells} AS c JOIN cells USING (x, y) WHERE rank < ${limit} OR rank = lowest
-    WINDOW cell AS (PARTITION BY x, y) ${large}`)
+    FROM ${rows} JOIN cells USING (x, y, size) WHERE rank < ${limit} OR rank = first
+    WINDOW cell AS (PARTITION BY x, y, size) ${large}`)
   // The planner needs the new row counts.
   await tx.query(sql`ANALYZE ${into} (id)`)
 }

@@ -124,21 +124,27 @@ function shownRows(
   const limits = Array.from({ length: alwaysShown + 1 }, (_, one) => `WHEN ${one} THEN ${rankLimit(rate, one)}`)
   const limit = isPoint ? whole(rankLimit(rate)) : raw(`CASE svc_class ${limits.join(' ')} END`)
   const part = drawn < ranks ? sql` AND ${rank} < ${whole(drawn)}` : raw('')
-  const rows = raw(`round(count(*) OVER cell * ${ranks / drawn})::BIGINT`)
+  const placed = sql`
+    SELECT ${joinSql(named, ', ')}, ${rank} AS svc_rank, ${size} AS svc_class,
+      ${squareOf(grid.x, zoom + cellBits)} AS cell_x, ${squareOf(grid.y, zoom + cellBits)} AS cell_y
+    FROM ${from} AS q WHERE ${condition}${part}`
+  const rows = raw(`round(${isPoint ? 'members' : classTotal} * ${ranks / drawn})::BIGINT`)
   return sql`
     SELECT ${names}, svc_class, svc_rank, rows // shown + CASE WHEN place <= rows % shown THEN 1 ELSE 0 END AS svc_count
     FROM (
-      SELECT *, ${rows} AS rows, count(*) FILTER (is_shown) OVER cell AS shown,
-        row_number() OVER (PARTITION BY cell_x, cell_y ORDER BY is_shown DESC, svc_rank) AS place
-      FROM (
-        SELECT *, svc_rank < ${limit} OR row_number() OVER (PARTITION BY cell_x, cell_y ORDER BY svc_rank) = 1 AS is_shown
-        FROM (
-          SELECT ${joinSql(named, ', ')}, ${rank} AS svc_rank, ${size} AS svc_class,
-            ${squareOf(grid.x, zoom + cellBits)} AS cell_x, ${squareOf(grid.y, zoom + cellBits)} AS cell_y
-          FROM ${from} AS q WHERE ${condition}${part}) AS placed) AS tested
-      WINDOW cell AS (PARTITION BY cell_x, cell_y)) AS numbered
+      SELECT *, ${rows} AS rows FROM (
+        SELECT *, count(*) OVER class AS members, count(*) FILTER (is_shown) OVER class AS shown,
+          row_number() OVER (PARTITION BY cell_x, cell_y, svc_class ORDER BY is_shown DESC, svc_rank) AS place
+        FROM (SELECT *, svc_rank < ${limit} OR turn = 1 AS is_shown FROM (
+          SELECT *, row_number() OVER (PARTITION BY cell_x, cell_y ORDER BY svc_class = ${whole(alwaysShown)}, svc_rank) AS turn
+          FROM (${placed}) AS placed) AS turned) AS tested
+        WINDOW class AS (PARTITION BY cell_x, cell_y, svc_class)) AS numbered) AS counted
     WHERE is_shown`
 }
+
+/** With the rows of classes of which a cell shows none, for the class of its first row; see standsFor. */
+const classTotal =
+  '(members + CASE WHEN min(turn) OVER (PARTITION BY cell_x, cell_y, svc_class) = 1 THEN count(*) FILTER (shown = 0) OVER (PARTITION BY cell_x, cell_y) ELSE 0 END)'
 
 async function tileOf(
   { source, projection }: BlockQuery,

@@ -17,13 +17,13 @@ function randomFrom(seed: number): () => number {
 }
 
 /** Two clusters and one row that lies alone. */
-function rowsOf(count: number, side = 0): MemoryRows {
+function rowsOf(count: number, side = 0, sizeOf = (random: () => number): number => random() ** 3): MemoryRows {
   const random = randomFrom(Number(process.env.TEST_SEED ?? 1))
   const boxes = Array.from({ length: count }, (_, row) => {
     const spread = row % 2 ? 0.5 : 4
     const [lon, lat] = [8, 47].map((middle) => middle + spread * (random() + random() + random() + random() - 2))
     const [west = 0, south = 0] = row === 0 ? [-120, -40] : [lon, lat]
-    const half = (side * random() ** 3) / 2
+    const half = (side * sizeOf(random)) / 2
     return [west - half, south - half, west + half, south + half]
   })
   const texts = boxes.map((box, row) => Buffer.from(JSON.stringify(['g', String(row), box])))
@@ -82,6 +82,21 @@ describe('rows in memory', () => {
       assert.equal(before.size, places.length, 'high zooms show all')
     })
   }
+
+  test('that are large do not stand for small ones: shown areas stand for about the area of all', () => {
+    const rows = rowsOf(16_000, 0.002, (random) => Math.min(100, 1 / (1 - random())))
+    const thinning = createMemoryThinning(rows, budget)
+    const areas = placesOf(rows).map(({ width }) => width ** 2)
+    const zooms = [3, 4, 5, 6, 7, 8].filter((zoom) => thinning.at(zoom))
+    assert.ok(zooms.length >= 4, zooms.join())
+    for (const zoom of zooms) {
+      const counts = thinning.at(zoom)
+      const all = areas.reduce((sum, area) => sum + area, 0)
+      const ratio = areas.reduce((sum, area, row) => sum + area * (counts?.[row] ?? 0), 0) / all
+      // Areas of a class differ by a factor of four.
+      assert.ok(ratio > 1 / 2 && ratio < 2, `zoom ${zoom}: ${ratio.toFixed(2)} times the area`)
+    }
+  })
 
   test('that fit are not thinned', () => {
     assert.equal(createMemoryThinning(rowsOf(1_500), budget).at(0), undefined)

@@ -146,7 +146,14 @@ function codeAt(x: number, y: number): number {
   return code
 }
 
-type Cell = { total: number; lowest: number; shown: number[] }
+/** By class how many rows there are, and which of them have a rank below the rate's. */
+type Cell = { readonly totals: number[]; readonly shown: number[][]; lowest: number }
+
+const emptyCell = (lowest: number): Cell => ({
+  totals: Array.from({ length: alwaysShown }, () => 0),
+  shown: Array.from({ length: alwaysShown }, () => []),
+  lowest,
+})
 
 function thinned(
   { x, y, width, rank }: Positions,
@@ -157,8 +164,9 @@ function thinned(
   const limits = Array.from({ length: alwaysShown + 1 }, (_, size) => rankLimit(rate, size))
   const counts = new Int32Array(x.length)
   const cells = new Map<number, Cell>()
+  const classOf = (row: number): number => sizeClass((width[row] as number) * 2 ** zoom)
   for (let row = 0; row < counts.length; row++) {
-    const size = sizeClass((width[row] as number) * 2 ** zoom)
+    const size = classOf(row)
     if (size === alwaysShown) {
       counts[row] = 1
       continue
@@ -166,19 +174,24 @@ function thinned(
     const key = Math.floor((y[row] as number) * side) * side + Math.floor((x[row] as number) * side)
     let cell = cells.get(key)
     if (!cell) {
-      cell = { total: 0, lowest: row, shown: [] }
+      cell = emptyCell(row)
       cells.set(key, cell)
     }
-    cell.total++
+    cell.totals[size] = (cell.totals[size] as number) + 1
     if ((rank[row] as number) < (rank[cell.lowest] as number)) cell.lowest = row
-    if ((rank[row] as number) < (limits[size] as number)) cell.shown.push(row)
+    if ((rank[row] as number) < (limits[size] as number)) cell.shown[size]?.push(row)
   }
-  for (const { total, lowest, shown } of cells.values()) {
-    const rows = shown.includes(lowest) ? shown : [...shown, lowest]
-    rows.sort((one, other) => (rank[one] as number) - (rank[other] as number))
-    rows.forEach((row, place) => {
-      counts[row] = standsFor(place, rows.length, total)
-    })
-  }
+  for (const cell of cells.values()) shareOut(cell, classOf(cell.lowest), rank, counts)
   return counts
+}
+
+/** `first`: the class of the row with the lowest rank, which stands for the classes of which none is shown. */
+function shareOut({ totals, shown, lowest }: Cell, first: number, rank: Int32Array, counts: Int32Array): void {
+  if (!shown[first]?.includes(lowest)) shown[first]?.push(lowest)
+  const rest = totals.reduce((sum, total, size) => (shown[size]?.length === 0 ? sum + total : sum), 0)
+  for (const [size, rows] of shown.entries()) {
+    rows.sort((one, other) => (rank[one] as number) - (rank[other] as number))
+    const total = (totals[size] as number) + (size === first ? rest : 0)
+    for (const [place, row] of rows.entries()) counts[row] = standsFor(place, rows.length, total)
+  }
 }

@@ -43,9 +43,20 @@ after(async () => {
   await maps.close()
 })
 
-const featuresOf = async (table: string): Promise<string> => {
+/** Shapes that are too small to be seen are drawn half a pixel wide in tiles of thinned zooms; so they are here. */
+function seenAt(zoom: number, shape: string): string {
+  const side = 360 / 2 ** zoom / 1024
+  const middle = 'ST_Centroid(ST_Envelope(geom))'
+  const stretch = `cos(radians(ST_Y(${middle})))`
+  const isSmall = `ST_XMax(geom) - ST_XMin(geom) < ${side} AND ST_YMax(geom) - ST_YMin(geom) < ${side} * ${stretch}`
+  const line = `ST_MakeLine(ST_Translate(${middle}, ${-side / 2}, 0), ST_Translate(${middle}, ${side / 2}, 0))`
+  const area = `ST_Expand(${middle}, ${side / 2}, ${side / 2} * ${stretch})`
+  return shape === 'points' ? 'geom' : `CASE WHEN ${isSmall} THEN ${shape === 'lines' ? line : area} ELSE geom END`
+}
+
+const featuresOf = async (table: string, seen: string): Promise<string> => {
   const [row] = await maps.app.db.query<{ text: string }>(sql`
-    SELECT json_build_object('type', 'FeatureCollection', 'features', json_agg(json_build_object('type', 'Feature', 'properties', json_build_object('n', n), 'geometry', ST_AsGeoJSON(geom)::json)))::text AS text
+    SELECT json_build_object('type', 'FeatureCollection', 'features', json_agg(json_build_object('type', 'Feature', 'properties', json_build_object('n', n), 'geometry', ST_AsGeoJSON(${raw(seen)})::json)))::text AS text
     FROM ${raw(`${maps.schema}.${table}`)}`)
   return row?.text ?? ''
 }
@@ -53,29 +64,42 @@ const featuresOf = async (table: string): Promise<string> => {
 /** What lets through as much as so many rows above each other do. */
 const inkOf = (opacity: number) => ['-', 1, ['^', 1 - opacity, ['coalesce', ['get', 'svc_count'], 1]]]
 
-/** Parts of all the ink. Of shapes those that are shown are the larger ones, so they have more ink than what they stand for. */
-const mostOfPoints = { missing: 0.13, added: 0.03, misplaced: 0.04 }
-const mostOfShapes = { missing: 0.1, added: 0.4, misplaced: 0.14 }
-/** Where nearly all shapes are smaller than half a pixel, but are drawn as wide. */
-const mostFarOut = { missing: 0.75, added: 1.3, misplaced: 0.3 }
+/** Of one row. */
+const opacity = 0.03
 
-const kinds = {
-  points: {
-    layer: { type: 'circle', paint: { 'circle-radius': 2, 'circle-opacity': inkOf(0.03) } },
-    mostAt: () => mostOfPoints,
-  },
-  lines: {
-    layer: { type: 'line', paint: { 'line-width': 1.5, 'line-opacity': inkOf(0.1) } },
-    mostAt: (zoom: number) => (zoom <= 1 ? mostFarOut : mostOfShapes),
-  },
-  areas: {
-    layer: { type: 'fill', paint: { 'fill-antialias': false, 'fill-opacity': inkOf(0.05) } },
-    mostAt: (zoom: number) => (zoom <= 1 ? mostFarOut : mostOfShapes),
-  },
+/** What is lost because rows above each other, which lie beside each other in the data, cannot be darker than dark: if all stood for as many. */
+async function saturated(id: string, place: string): Promise<number> {
+  const { headers } = await maps.get(`/tiles/${id}/${place}.mvt`)
+  const [shown = 1, rows = 1] = String(headers['x-tile-features']).replace('~', '').split('/').map(Number)
+  const each = rows / shown
+  return 1 - (1 - (1 - opacity) ** each) / (each * opacity)
+}
+
+/**
+ * Parts of all the ink. Lines of a class differ by a factor of two and areas by one of four, so where few of them make a picture, it has
+ * a tenth more or less ink than that of those they stand for; points are all alike, and lie on each other.
+ */
+const mostOf = {
+  points: { missing: 0.13, added: 0.03, misplaced: 0.04 },
+  lines: { missing: 0.1, added: 0.1, misplaced: 0.1 },
+  areas: { missing: 0.15, added: 0.15, misplaced: 0.1 },
+}
+
+const layers = {
+  points: { type: 'circle', paint: { 'circle-radius': 2, 'circle-opacity': inkOf(opacity) } },
+  lines: { type: 'line', paint: { 'line-width': 1.5, 'line-opacity': inkOf(opacity) } },
+  areas: { type: 'fill', paint: { 'fill-antialias': false, 'fill-opacity': inkOf(opacity) } },
+}
+
+/** The tile in which a place is, in degrees. */
+function tileAt([lon, lat]: readonly [number, number], zoom: number): string {
+  const sine = Math.sin((lat * Math.PI) / 180)
+  const [x, y] = [lon / 360 + 0.5, 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI)]
+  return [zoom, Math.floor(x * 2 ** zoom), Math.floor(y * 2 ** zoom)].join('/')
 }
 
 const town = { center: [8, 47], zooms: process.env.TEST_ALL ? everyZoom : [0, 5, 9, 12] } as const
-const world = { center: [10, 45], zooms: [0, 2] } as const
+const world = { center: [10, 45], zooms: [0, 1, 2] } as const
 
 for (const [kind, table, { center, zooms }] of [
   ['points', 'points', town],
@@ -86,17 +110,17 @@ for (const [kind, table, { center, zooms }] of [
   ['areas', 'lands', world],
 ] as const) {
   test(`a map of ${table} looks at each zoom as one of all rows does`, async () => {
-    const { layer, mostAt } = kinds[kind]
     const id = await maps.dataset({ source: table })
     const tiles = `${server}/tiles/${id}/{z}/{x}/{y}.mvt?api-key=${maps.tenant.developer}`
-    await page.show({ tiles, rows: await featuresOf(table), layer })
+    const most = mostOf[kind]
     for (const zoom of zooms) {
+      await page.show({ tiles, rows: await featuresOf(table, seenAt(zoom, kind)), layer: layers[kind] })
       const seen = blurred(await page.look('tiles', { center, zoom }), cellInSquares)
       const whole = blurred(await page.look('rows', { center, zoom }), cellInSquares)
       const { missing, misplaced } = compare(seen, whole)
-      const told = `zoom ${zoom}: ${missing.toFixed(3)} of the ink is missing, ${misplaced.toFixed(3)} in another place`
-      const most = mostAt(zoom)
-      assert.ok(missing <= most.missing && -missing <= most.added && misplaced <= most.misplaced, told)
+      const lost = kind === 'points' ? 0 : await saturated(id, tileAt(center, zoom))
+      const told = `zoom ${zoom}: ${missing.toFixed(3)} of the ink is missing (${lost.toFixed(3)} may), ${misplaced.toFixed(3)} in another place`
+      assert.ok(missing <= most.missing + lost && -missing <= most.added && misplaced <= most.misplaced, told)
     }
   })
 }

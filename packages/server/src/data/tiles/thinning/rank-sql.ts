@@ -51,6 +51,27 @@ export function rankLimitSql(rate: number, size?: Sql): Sql {
   return sql`CASE ${size} ${raw(cases.join(' '))} ELSE ${limit(alwaysShown)} END`
 }
 
-/** What a shown row stands for: the hidden rows of its cell are shared out among those shown; see standsFor. */
+/**
+ * Of rows with a cell (`x`, `y`), a class, a rank and a count: by cell and class what the shown ones stand for together, and `first`, the rank of
+ * the row that is shown as the lowest of its cell; see standsFor.
+ */
+export function classTotalsSql(rows: Sql, rate: number): Sql {
+  const classes = sql`
+    SELECT x, y, size, sum(n)::int8 AS total, min(rank) AS lowest,
+      row_number() OVER (PARTITION BY x, y ORDER BY min(rank), size) = 1 AS is_first
+    FROM ${rows} GROUP BY 1, 2, 3`
+  const tested = sql`
+    SELECT *, is_first OR lowest < ${rankLimitSql(rate, raw('size'))} AS is_shown FROM (${classes}) AS classes`
+  return sql`
+    SELECT x, y, size, CASE WHEN is_first THEN lowest ELSE -1 END AS first,
+      total + CASE WHEN is_first THEN coalesce(sum(total) FILTER (WHERE NOT is_shown) OVER (PARTITION BY x, y), 0) ELSE 0 END::int8 AS total
+    FROM (${tested}) AS tested`
+}
+
+/** The same of points, which are all of class 0. */
+export const pointTotalsSql = (rows: Sql): Sql =>
+  sql`SELECT x, y, 0 AS size, sum(n)::int8 AS total, min(rank) AS first FROM ${rows} GROUP BY 1, 2`
+
+/** What a shown row stands for: the hidden rows of its class are shared out among those shown. */
 export const standsForSql = (total: Sql, shown: Sql, place: Sql): Sql =>
   sql`(${total} / ${shown} + CASE WHEN ${place} <= ${total} % ${shown} THEN 1 ELSE 0 END)::int4`

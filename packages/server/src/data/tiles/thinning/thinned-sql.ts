@@ -1,11 +1,10 @@
 // The SQL of a tile of a thinned zoom that reads all rows of the tile: what they stand for is counted exactly.
 import { joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { unitInMetres } from '../source/tile-bounds.ts'
-import { isLonLat } from '../sql/mercator-sql.ts'
 import type { SelectedColumn } from '../sql/tile-columns.ts'
 import { conditionsOf, geometrySql, stored, type TileQuery, tileMargin } from '../sql/tile-sql.ts'
 import { cellAt, cornersOf, hasCells, widthOf } from './corners-sql.ts'
-import { rankLimitSql, sizeClassSql, standsForSql } from './rank-sql.ts'
+import { classTotalsSql, pointTotalsSql, rankLimitSql, sizeClassSql, standsForSql } from './rank-sql.ts'
 import { alwaysShown, shareOf, widestInCells } from './thinning-rule.ts'
 
 /** How a tile is thinned: the rate of its zoom, its cells, the rank of a row of `q`, and whether all rows are single points. */
@@ -45,34 +44,22 @@ function inCells(query: TileQuery, { rate, cellBits, rank, isPoint }: Thinned): 
   const size = isPoint ? raw('0') : sizeClassSql(widthOf(corners), unitInMetres(tile.z, 1))
   const isLarge = raw(`size = ${alwaysShown}`)
   const large = isPoint ? raw('') : sql`UNION ALL SELECT whole, rank, size, n::int4 FROM near WHERE ${isLarge}`
+  const totals = isPoint ? pointTotalsSql(raw('near')) : classTotalsSql(sql`near WHERE NOT ${isLarge}`, rate)
   const margin = 2 ** -cellBits + (isPoint ? 0 : tileMargin + widestInCells / 2)
-  const shown = [isPoint ? geometrySql(query) : visible(query), ...columns.map(({ value }) => value), raw('s.n')]
+  const shown = [geometrySql(query), ...columns.map(({ value }) => value), raw('s.n')]
   return sql`
     WITH near AS MATERIALIZED (
-      SELECT coalesce(q.*) AS whole, ${rank} AS rank, ${size} AS size, ${weight} AS n, ${cx} AS cx, ${cy} AS cy
+      SELECT coalesce(q.*) AS whole, ${rank} AS rank, ${size} AS size, ${weight} AS n, ${cx} AS x, ${cy} AS y
       FROM ${from} AS q WHERE ${conditionsOf({ ...query, margin })}),
-    cells AS MATERIALIZED (
-      SELECT cx, cy, sum(n)::int8 AS total, min(rank) AS lowest FROM near WHERE NOT ${isLarge} GROUP BY 1, 2),
+    cells AS MATERIALIZED (${totals}),
     shown AS MATERIALIZED (
       SELECT whole, rank, size, ${standsForSql(raw('total'), raw('count(*) OVER cell'), raw('row_number() OVER (cell ORDER BY rank)'))} AS n
-      FROM near JOIN cells USING (cx, cy)
-      WHERE NOT ${isLarge} AND (rank < ${rankLimitSql(rate, isPoint ? undefined : raw('size'))} OR rank = lowest)
-      WINDOW cell AS (PARTITION BY cx, cy) ${large})
+      FROM near JOIN cells USING (x, y, size)
+      WHERE rank < ${rankLimitSql(rate, isPoint ? undefined : raw('size'))} OR rank = first
+      WINDOW cell AS (PARTITION BY x, y, size) ${large})
     SELECT ${joinSql(shown, ', ')} FROM shown AS s CROSS JOIN LATERAL (SELECT (s.whole).*) AS q
     WHERE ${conditionsOf({ ...query, where: { kind: 'and', filters: [] } })}
     ORDER BY s.size DESC, s.rank LIMIT ${limit}::int8`
-}
-
-/** An area or a line that is too small to be drawn is as large as can be, as in an overview: it stands for those beside it. */
-function visible(query: TileQuery): Sql {
-  const { tile, geometry } = query
-  const value = stored(geometry)
-  const least = (isLonLat(geometry) ? 360 / 2 ** tile.z : unitInMetres(tile.z, 1)) / 2048
-  const width = sql`greatest(ST_XMax(${value}) - ST_XMin(${value}), ST_YMax(${value}) - ST_YMin(${value}))`
-  const middle = sql`ST_Centroid(ST_Envelope(${value}))`
-  const end = (side: number): Sql => sql`ST_Translate(${middle}, ${side * least}::float8, 0)`
-  return sql`CASE WHEN ST_Dimension(${value}) = 0 OR ${width} >= ${2 * least}::float8 THEN ${geometrySql(query)}
-    WHEN ST_Dimension(${value}) = 1 THEN ST_MakeLine(${end(-1)}, ${end(1)}) ELSE ST_Expand(${middle}, ${least}::float8) END`
 }
 
 /** Where cells would take a transformation of each row: by rank alone, and what a row stands for is what it is likely to. */

@@ -42,7 +42,11 @@ export const shareOf = (rate: number, size: number): number => (size >= alwaysSh
 /** The first rank that is not shown. */
 export const rankLimit = (rate: number, size = 0): number => Math.round(shareOf(rate, size) * ranks)
 
-/** Of rows that are counted in one cell: what the row stands for that is shown at this place, by rank from 0. */
+/**
+ * What a shown row stands for are rows of its own class: so a large shape is not drawn for many small ones. Of classes of which a cell
+ * shows none, the row with the cell's lowest rank stands for the rows. Of rows that are counted together: what the row stands for
+ * that is shown at this place, by rank from 0.
+ */
 export const standsFor = (place: number, shown: number, rows: number): number =>
   Math.floor(rows / shown) + (place < rows % shown ? 1 : 0)
 

@@ -51,7 +51,7 @@ export function shapeOfFiles(
 ): string {
   const columns = dataset.attributes.map(({ name, dbType }) => [name, dbType])
   const { source, databaseId, type } = dataset
-  return hash('sha1', JSON.stringify([1, geometry, columns, source, databaseId, type, budget]), 'base64url').slice(
+  return hash('sha1', JSON.stringify([2, geometry, columns, source, databaseId, type, budget]), 'base64url').slice(
     0,
     12,
   )

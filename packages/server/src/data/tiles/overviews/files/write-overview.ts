@@ -78,17 +78,24 @@ function shownSql(places: Sql, zoom: number, rate: number, isPoint: boolean): Sq
   const shift = whole(gridBits - zoom - cellBits)
   const size = isPoint ? raw('0') : sizeClassSql(raw('width'), whole(2 ** zoom))
   const limits = Array.from({ length: alwaysShown + 1 }, (_, one) => `WHEN ${one} THEN ${rankLimit(rate, one)}`)
-  const limit = isPoint ? whole(rankLimit(rate)) : sql`CASE ${size} ${raw(limits.join(' '))} END`
+  const limit = isPoint ? whole(rankLimit(rate)) : raw(`CASE class ${limits.join(' ')} END`)
   return sql`
-    WITH cells AS (
-      SELECT x >> ${shift} AS cell_x, y >> ${shift} AS cell_y, arg_min(r, k) AS lowest, count(*) AS rows
-      FROM ${places} GROUP BY ALL),
+    WITH classed AS (
+      SELECT r, k, x, y, ${size} AS class, x >> ${shift} AS cell_x, y >> ${shift} AS cell_y FROM ${places} AS p),
+    classes AS (
+      SELECT cell_x, cell_y, class, arg_min(r, k) AS lowest, min(k) AS k, count(*) AS members FROM classed GROUP BY ALL),
+    turned AS (
+      SELECT *, row_number() OVER (PARTITION BY cell_x, cell_y ORDER BY class = ${whole(alwaysShown)}, k) = 1 AS is_first FROM classes),
+    totals AS (
+      SELECT cell_x, cell_y, class, CASE WHEN is_first THEN lowest END AS first, members + CASE WHEN is_first
+        THEN coalesce(sum(members) FILTER (NOT is_first AND k >= ${limit}) OVER (PARTITION BY cell_x, cell_y), 0) ELSE 0 END AS rows
+      FROM turned),
     shown AS (
-      SELECT r, k, x, y, ${size} AS class, cell_x, cell_y, rows FROM ${places} AS p
-      JOIN cells ON cell_x = p.x >> ${shift} AND cell_y = p.y >> ${shift} WHERE k < ${limit} OR r = lowest)
-    SELECT r, k, x, y, class, rows // shown + CASE WHEN place <= rows % shown THEN 1 ELSE 0 END AS n FROM (
-      SELECT *, count(*) OVER cell AS shown, row_number() OVER (PARTITION BY cell_x, cell_y ORDER BY k) AS place
-      FROM shown WINDOW cell AS (PARTITION BY cell_x, cell_y)) AS counted`
+      SELECT r, k, x, y, class, cell_x, cell_y, rows FROM classed JOIN totals USING (cell_x, cell_y, class)
+      WHERE k < ${limit} OR r = first)
+    SELECT r, k, x, y, class, (rows // shown + CASE WHEN place <= rows % shown THEN 1 ELSE 0 END)::BIGINT AS n FROM (
+      SELECT *, count(*) OVER cell AS shown, row_number() OVER (PARTITION BY cell_x, cell_y, class ORDER BY k) AS place
+      FROM shown WINDOW cell AS (PARTITION BY cell_x, cell_y, class)) AS counted`
 }
 
 /** Whole rows in strips of a quarter of a tile, so that a tile reads few row groups. */
