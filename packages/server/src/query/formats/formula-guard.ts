@@ -6,7 +6,7 @@ const guarded = /^'+[\s\u00a0]*[=+\-@\t\r\n]/
 
 export const guardFormula = (text: string): string => (guardable.test(text) ? `'${text}` : text)
 
-export const isGuarded = (text: string): boolean => text.startsWith("'") && guarded.test(text)
+const isGuarded = (text: string): boolean => text.startsWith("'") && guarded.test(text)
 
 export const withoutGuard = (text: string): string => (isGuarded(text) ? text.slice(1) : text)
 
