@@ -14,7 +14,6 @@ const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB']
 const wholeNumbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
 const shortNumbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
 
-/** 8.2 MB. Not by `Intl`, which writes "146 byte". */
 /** Estimates of fewer rows are as good as counted. */
 const aboutFrom = 1_000
 
@@ -24,6 +23,7 @@ export function formatRows(rows: number): string {
   return rows < aboutFrom ? text : `about ${text}`
 }
 
+/** 8.2 MB. Not by `Intl`, which writes "146 byte". */
 export function formatBytes(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length - 1)
   return `${(power > 1 ? shortNumbers : wholeNumbers).format(bytes / 1000 ** power)} ${byteUnits[power]}`

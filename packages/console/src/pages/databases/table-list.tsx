@@ -5,7 +5,7 @@ import { type ReactElement, useState } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
 import { GeometryGlyph, geometryKind } from '../../components/geometry-glyph.tsx'
 import { layout } from '../../components/page.tsx'
-import { formatNumber } from '../../format.ts'
+import { formatNumber, formatRows } from '../../format.ts'
 import classes from './databases.module.css'
 import { type TableOutcome, tableKey } from './publish-tables.ts'
 import { TablePreview } from './table-preview.tsx'
@@ -113,7 +113,7 @@ function TableRow({ table, isChosen, fault, onChoose, onLook }: TableRowProps): 
         {comment && <p className={classes.quiet}>{comment}</p>}
         {fault && <p className={classes.fault}>{fault}</p>}
         <p className={classes.phoneFacts}>
-          {[kind, geometry, rows !== null && `about ${formatNumber(rows)} rows`].filter(Boolean).join(' · ')}
+          {[kind, geometry, rows !== null && formatRows(rows)].filter(Boolean).join(' · ')}
         </p>
       </td>
       <td>{kind}</td>
