@@ -8,6 +8,7 @@ import { formatNumber } from '../../../format.ts'
 import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useRefusal } from '../../../session/session.tsx'
 import type { ListedDataset } from '../use-datasets.ts'
+import { failureTitle, forEachDataset } from './each-dataset.ts'
 import classes from './picked.module.css'
 import { TagDialog } from './tag-dialog.tsx'
 
@@ -55,22 +56,20 @@ export function PickedBar({ picked, folder, onDone }: PickedBarProps): ReactElem
   )
 }
 
-/** One after the other, because each may have a table; what fails stays selected. */
+/** What fails stays selected. */
 function useDeletePicked(picked: readonly ListedDataset[], onDone: () => void): () => void {
   const client = useClient()
   const cache = useQueryClient()
   const ask = useConfirm()
   const toast = useToast()
-  const count = picked.length === 1 ? '1 dataset' : `${formatNumber(picked.length)} datasets`
+  const count = countOf(picked.length)
   const onConfirm = async () => {
-    try {
-      for (const { id } of picked) await client.datasets.delete(id)
-    } finally {
-      for (const { all } of [queryKeys.datasets, queryKeys.tilesources])
-        await cache.invalidateQueries({ queryKey: all })
-    }
-    toast.say({ title: `${count} deleted` })
-    onDone()
+    const { done, failures } = await forEachDataset(picked, ({ id }) => client.datasets.delete(id))
+    for (const { all } of [queryKeys.datasets, queryKeys.tilesources]) await cache.invalidateQueries({ queryKey: all })
+    const [first] = failures
+    if (done > 0) toast.say({ title: `${countOf(done)} deleted` })
+    if (first) toast.fail(failureTitle(failures, 'deleted'), first.error)
+    else onDone()
   }
   return () =>
     ask({
@@ -80,3 +79,5 @@ function useDeletePicked(picked: readonly ListedDataset[], onDone: () => void): 
       onConfirm,
     })
 }
+
+const countOf = (datasets: number): string => (datasets === 1 ? '1 dataset' : `${formatNumber(datasets)} datasets`)

@@ -8,6 +8,7 @@ import { formatNumber } from '../../../format.ts'
 import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { type ListedDataset, useTags } from '../use-datasets.ts'
+import { failureTitle } from './each-dataset.ts'
 import { tagDatasets } from './tags.ts'
 
 export interface TagDialogProps {
@@ -58,10 +59,10 @@ function useSaveTag({ datasets, from, onDone }: Omit<TagDialogProps, 'onClose'>)
   const toast = useToast()
   return useMutation({
     mutationFn: (tag: string) => tagDatasets(client, datasets, { add: tag, remove: from }),
-    onSuccess({ saved, failures }, tag) {
+    onSuccess({ done, failures }, tag) {
       const [first] = failures
-      if (first) toast.fail(`“${first.name}” and others were not changed (${failures.length})`, first.error)
-      if (saved > 0) toast.say({ title: `${formatNumber(saved)} ${from ? 'moved to' : 'tagged'} “${tag}”` })
+      if (first) toast.fail(failureTitle(failures, from ? 'moved' : 'tagged'), first.error)
+      if (done > 0) toast.say({ title: `${formatNumber(done)} ${from ? 'moved to' : 'tagged'} “${tag}”` })
       void cache.invalidateQueries({ queryKey: queryKeys.datasets.all })
       onDone()
     },
