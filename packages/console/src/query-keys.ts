@@ -29,6 +29,7 @@ export const queryKeys = {
       'statistics',
       'stored-row',
       'tags',
+      'users',
       'values',
     ] as const),
   ]),

@@ -10,7 +10,8 @@ import { Checkbox } from '../../../components/field.tsx'
 import { layout } from '../../../components/page.tsx'
 import { useToast } from '../../../components/toast.tsx'
 import { queryKeys } from '../../../query-keys.ts'
-import { useClient, useMay, useRefusal } from '../../../session/session.tsx'
+import { useClient, useRefusal } from '../../../session/session.tsx'
+import { useUsersOf } from '../users/use-users.ts'
 import { consequencesOf } from './consequences.ts'
 import classes from './settings.module.css'
 
@@ -28,7 +29,11 @@ export function DeleteDataset({ dataset }: DeleteDatasetProps): ReactElement {
     mutationFn: users,
     onSuccess: ({ tileSources, styles }) => {
       keepsData.current = false
-      const sentences = consequencesOf(dataset, tileSources, styles)
+      const sentences = consequencesOf(
+        dataset,
+        tileSources,
+        styles.map(({ name }) => name),
+      )
       ask({
         title: `Delete “${dataset.name}”?`,
         body: <Consequences sentences={sentences} keepsData={dataset.type === 'table' ? keepsData : undefined} />,
@@ -68,21 +73,6 @@ function useDelete(dataset: Dataset, keepsData: RefObject<boolean>): () => Promi
     cache.removeQueries({ queryKey: queryKeys.datasets.one(dataset.id) })
     await Promise.all(['datasets', 'tilesources'].map((name) => cache.invalidateQueries({ queryKey: [name, 'list'] })))
     toast.say({ title: `Dataset “${dataset.name}” deleted` })
-  }
-}
-
-/** The tile sources and styles that use the dataset, as far as the key may read them. */
-function useUsersOf(dataset: Dataset) {
-  const client = useClient()
-  const may = useMay()
-  return async () => {
-    const limit = 500
-    const filter = { type: 'dataset', source: dataset.id }
-    const tileSources = may('tiles', 'read') ? await client.tileSources.list({ filter, limit, fields: ['id'] }) : []
-    const all = may('styles', 'read') ? await client.styles.list({ fields: ['id', 'name', 'style'], limit }) : []
-    const ids = [dataset.id, ...tileSources.map(({ id }) => id)]
-    const styles = all.filter(({ style }) => ids.some((id) => JSON.stringify(style).includes(id)))
-    return { tileSources: tileSources.length, styles: styles.map(({ name }) => name) }
   }
 }
 

@@ -23,6 +23,7 @@ import {
 } from './column-change.ts'
 import { ConversionNote } from './conversion-note.tsx'
 import { DefaultFields } from './default-fields.tsx'
+import { RenameNote } from './rename-note.tsx'
 
 interface EditColumnProps {
   dataset: Dataset
@@ -77,10 +78,11 @@ function EditColumnDialog({ dataset, attribute, onClose }: EditColumnDialogProps
         maxLength={63}
         autoComplete="off"
         spellCheck={false}
-        hint="Maps, queries and programs that name it by its old name fail from then on."
+        hint="Queries and programs that name it by its old name fail from then on."
         error={faults.at('name')}
         onChange={(name) => change({ name })}
       />
+      {draft.name.trim() !== attribute.name && <RenameNote dataset={dataset} attribute={attribute} />}
       <TypeFields attribute={attribute} draft={draft} errorAt={faults.at} onChange={change} />
       <ConversionNote conversion={conversion} isLossMeant={isLossMeant} onLossMeant={setLossMeant} />
       <DefaultFields attribute={attribute} draft={draft} errorAt={faults.at} onChange={change} />
