@@ -15,7 +15,8 @@ import { RowSheet } from './row-sheet.tsx'
 interface RowEditingAccess extends Editability {
   /** Why rows cannot be added, where others may be able to. */
   addRefusal: string | undefined
-  add(): void
+  /** Perhaps with what was drawn for it. */
+  add(geometry?: object): void
   edit(id: RowId): void
   remove(ids: readonly RowId[]): void
   idOf(open: OpenRow): RowId | undefined
@@ -29,19 +30,24 @@ interface RowEditingProps {
   children: ReactNode
 }
 
+interface EditedRow {
+  /** Null: a new row. */
+  id: RowId | null
+  geometry: object | undefined
+}
+
 /** Around the table tab; the buttons below are placed by its parts. */
 export function RowEditing({ table, children }: RowEditingProps): ReactElement {
   const { dataset, selection, close } = table
   const editability = useRowEditability(dataset, 'write')
   const { refusal: addRefusal } = useRowEditability(dataset, 'append')
-  /** Null: a new row; undefined: nothing is edited. */
-  const [edited, setEdited] = useState<RowId | null>()
+  const [edited, setEdited] = useState<EditedRow>()
   const written = useAfterWrite(table)
   const remove = useDeleteRows(dataset, () => written(undefined, 'deleted'))
   const isAllowed = editability.isOffered && editability.refusal === undefined
-  const begin = (id: RowId | null) => {
+  const begin = (id: RowId | null, geometry?: object) => {
     close()
-    setEdited(id)
+    setEdited({ id, geometry })
   }
   const [only, ...others] = selection.ids
   useLetter('n', () => editability.isOffered && addRefusal === undefined && begin(null))
@@ -50,8 +56,8 @@ export function RowEditing({ table, children }: RowEditingProps): ReactElement {
   const access: RowEditingAccess = {
     ...editability,
     addRefusal,
-    add: () => begin(null),
-    edit: begin,
+    add: (geometry) => begin(null, geometry),
+    edit: (id) => begin(id),
     remove(ids) {
       close()
       remove(ids)
@@ -62,14 +68,14 @@ export function RowEditing({ table, children }: RowEditingProps): ReactElement {
   return (
     <RowEditingContext value={access}>
       {children}
-      {edited !== undefined && (
+      {edited && (
         <RowSheet
           dataset={dataset}
-          id={edited}
+          {...edited}
           onClose={() => setEdited(undefined)}
           onSaved={(id) => {
             setEdited(undefined)
-            written(id, edited === null ? 'added' : 'saved')
+            written(id, edited.id === null ? 'added' : 'saved')
           }}
         />
       )}
@@ -104,7 +110,7 @@ export function AddRowButton({ variant }: AddRowButtonProps): ReactElement | nul
   const editing = useOfferedEditing()
   if (!editing) return null
   return (
-    <Button variant={variant} icon="plus" disabledReason={editing.addRefusal} onClick={editing.add}>
+    <Button variant={variant} icon="plus" disabledReason={editing.addRefusal} onClick={() => editing.add()}>
       Add row
     </Button>
   )

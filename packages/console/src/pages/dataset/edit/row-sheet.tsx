@@ -17,12 +17,14 @@ export interface RowSheetProps {
   dataset: Dataset
   /** Null: a new row. */
   id: RowId | null
+  /** What was drawn for a new row. */
+  geometry?: object | undefined
   onClose(): void
   onSaved(id: RowId | undefined): void
 }
 
-export function RowSheet({ dataset, id, onClose, onSaved }: RowSheetProps): ReactElement {
-  const form = useRowForm(dataset, id, onSaved)
+export function RowSheet({ dataset, id, geometry, onClose, onSaved }: RowSheetProps): ReactElement {
+  const form = useRowForm(dataset, id, onSaved, geometry)
   const [isLeaving, setLeaving] = useState(false)
   const leave = () => (form.changed.length > 0 ? setLeaving(true) : onClose())
   return (

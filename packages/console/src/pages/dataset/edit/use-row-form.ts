@@ -7,7 +7,8 @@ import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { type DatasetAttribute, keyOf } from '../dataset.ts'
 import { type Row, type RowId, rowId } from '../table/selection.ts'
-import type { CellDraft } from './cell-draft.ts'
+import { type CellDraft, cellDraft } from './cell-draft.ts'
+import { drawnAttribute } from './drawing/drawn-geometry.ts'
 import { changedColumns, faultsByColumn, type RowDraft, readDraft, rowDraft, withCell } from './row-draft.ts'
 import { RowConflict, readRow, type StoredRow, saveRow } from './row-requests.ts'
 
@@ -21,13 +22,18 @@ interface Editing {
 
 export type RowForm = ReturnType<typeof useRowForm>
 
-/** `id` null: a new row. */
-export function useRowForm(dataset: Dataset, id: RowId | null, onSaved: (id: RowId | undefined) => void) {
+/** `id` null: a new row, perhaps with a geometry that was drawn for it. */
+export function useRowForm(
+  dataset: Dataset,
+  id: RowId | null,
+  onSaved: (id: RowId | undefined) => void,
+  geometry?: object,
+) {
   const { attributes } = dataset
   const stored = useStoredRow(dataset, id)
   const [edited, setEdited] = useState<Editing | null>(null)
   const [attempts, setAttempts] = useState(0)
-  const first = useMemo(() => beginning(attributes, id, stored.data), [attributes, id, stored.data])
+  const first = useMemo(() => beginning(attributes, id, stored.data, geometry), [attributes, id, stored.data, geometry])
   const editing = edited ?? first
   const save = useSaveRow(dataset, id, onSaved)
   const changed = editing ? changedColumns(attributes, editing.before, editing.draft) : []
@@ -74,8 +80,16 @@ function beginning(
   attributes: readonly DatasetAttribute[],
   id: RowId | null,
   stored: StoredRow | undefined,
+  geometry: object | undefined,
 ): Editing | null {
-  return id !== null && !stored ? null : begun(attributes, stored ?? null)
+  if (id !== null) return stored ? begun(attributes, stored) : null
+  const editing = begun(attributes, null)
+  return { ...editing, draft: withDrawn(attributes, editing.draft, geometry) }
+}
+
+function withDrawn(attributes: readonly DatasetAttribute[], draft: RowDraft, geometry: object | undefined): RowDraft {
+  const attribute = drawnAttribute(attributes)
+  return attribute && geometry ? withCell(attributes, draft, attribute.name, cellDraft(attribute, geometry)) : draft
 }
 
 function begun(attributes: readonly DatasetAttribute[], read: StoredRow | null): Editing {

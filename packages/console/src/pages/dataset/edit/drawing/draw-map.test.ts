@@ -70,6 +70,35 @@ test('an area is drawn on the map, a corner is moved, and what is stored is what
   await page.close()
 })
 
+test('a line is drawn on the map beside the table, and its row is asked for the rest', async () => {
+  const id = await makeTable('paths', 'LineString')
+  const page = await stage.open(`/data/${id}/table`)
+  await page.getByRole('button', { name: 'Draw a row' }).click()
+  const panel = page.getByRole('region', { name: 'Draw a row' })
+  await page.locator('section[aria-label="Draw a row"][aria-busy="false"]').waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+  const map = page.getByRole('region', { name: 'Map of paths' })
+  const box = await map.boundingBox()
+  assert.ok(box)
+  const sheet = page.getByRole('dialog')
+  const text = sheet.getByRole('textbox', { name: 'GeoJSON of geom' })
+  for (const x of [0.5, 0.7]) {
+    await page.mouse.move(box.x + box.width * x, box.y + box.height * 0.6, { steps: 3 })
+    await page.mouse.click(box.x + box.width * x, box.y + box.height * 0.6)
+  }
+  await page.keyboard.press('Enter')
+  await text.waitFor()
+  const drawn = JSON.parse(await text.inputValue())
+  assert.deepEqual([drawn.type, drawn.coordinates.length], ['LineString', 2])
+  await sheet.getByRole('textbox', { name: 'name', exact: true }).fill('Path')
+  await sheet.getByRole('button', { name: 'Add row' }).click()
+  await page.getByText('Row 1 is added').first().waitFor()
+  assert.deepEqual((await ask('GET', `datasets/${id}/rows/1`)).body, { id: 1, name: 'Path', geom: drawn })
+  await panel.waitFor({ state: 'detached' })
+  assert.deepEqual([page.faults, page.foreign], [[], []])
+  await page.close()
+})
+
 test('parts are added to a line of several and removed, and typed GeoJSON is shown to be drawn on', async () => {
   const id = await makeTable('lines', 'MultiLineString')
   const line = { type: 'MultiLineString', coordinates: [[[20, 60], [25, 65]]] } // biome-ignore format: one line

@@ -9,8 +9,16 @@ import type { DatasetAttribute } from '../../dataset.ts'
 import { boundsOf } from '../../table/map/feature-bounds.ts'
 import classes from '../edit.module.css'
 import { useRowsBounds } from '../point-map.tsx'
-import { type DrawnKind, drawnKinds, geometryOfParts, partsOf, takesSeveral } from './drawn-geometry.ts'
-import { type Drawing, type DrawMode, startDrawing } from './terra-drawing.ts'
+import {
+  type DrawnPart,
+  drawnHints,
+  drawnKinds,
+  drawnLabels,
+  geometryOfParts,
+  partsOf,
+  takesSeveral,
+} from './drawn-geometry.ts'
+import { type Drawing, type DrawMode, drawOn } from './terra-drawing.ts'
 
 export interface DrawMapProps {
   attribute: DatasetAttribute
@@ -18,8 +26,6 @@ export interface DrawMapProps {
   geometry: object | null
   onDraw(geometry: object | null): void
 }
-
-const labels: Record<DrawnKind, string> = { Point: 'Point', LineString: 'Line', Polygon: 'Area' }
 
 export function DrawMap({ attribute, geometry, onDraw }: DrawMapProps): ReactElement {
   const kinds = drawnKinds(attribute)
@@ -37,7 +43,7 @@ export function DrawMap({ attribute, geometry, onDraw }: DrawMapProps): ReactEle
           label={`Draw ${name}`}
           value={mode}
           options={[
-            ...kinds.map((kind) => ({ value: kind, label: labels[kind] })),
+            ...kinds.map((kind) => ({ value: kind, label: drawnLabels[kind] })),
             { value: 'move', label: 'Move', isDisabled: geometry === null },
           ]}
           onChange={setMode}
@@ -59,17 +65,12 @@ export function DrawMap({ attribute, geometry, onDraw }: DrawMapProps): ReactEle
 }
 
 const hints: Record<DrawMode, string> = {
-  Point: 'Click where the point is.',
-  LineString: 'Click from corner to corner; a second click on the last corner, or Enter, ends the line. Esc gives up.',
-  Polygon: 'Click from corner to corner; a click on the first corner, or Enter, closes the area. Esc gives up.',
+  ...drawnHints,
   move: 'Click a part, then drag it or its corners; the points between corners make new ones, a right click removes one.',
 }
 
 const featuresOf = (geometry: object | null) =>
   ({ type: 'FeatureCollection', features: geometry ? [{ type: 'Feature', properties: {}, geometry }] : [] }) as never
-
-/** The select colour of the tokens: a canvas knows no custom properties. */
-const colours = { light: '#b3380f', dark: '#ff8a5c' } as const
 
 function useDrawing(map: GraticuleMap | null, props: DrawMapProps, mode: DrawMode): Drawing | null {
   const { attribute, geometry, onDraw } = props
@@ -83,19 +84,11 @@ function useDrawing(map: GraticuleMap | null, props: DrawMapProps, mode: DrawMod
   const several = takesSeveral(attribute)
   useEffect(() => {
     if (!map) return
-    const onChange = (parts: Parameters<typeof geometryOfParts>[0]) => take(geometryOfParts(parts, attribute))
-    let started: Drawing | undefined
-    const start = () => {
-      started = startDrawing(map.gl, { colour: colours[theme], takesSeveral: several, onChange })
-      setDrawing(started)
-    }
-    // Layers cannot be added while the style is being loaded.
-    if (map.gl.isStyleLoaded()) start()
-    else map.gl.once('idle', start)
+    const onChange = (parts: DrawnPart[]) => take(geometryOfParts(parts, attribute))
+    const stop = drawOn(map.gl, { theme, takesSeveral: several, onChange }, setDrawing)
     return () => {
-      map.gl.off('idle', start)
       setDrawing(null)
-      started?.stop()
+      stop()
     }
   }, [map, theme, several, attribute])
   const isOther = JSON.stringify(geometry) !== JSON.stringify(drawn)

@@ -8,6 +8,15 @@ export interface DrawnPart {
   coordinates: unknown
 }
 
+export const drawnLabels: Record<DrawnKind, string> = { Point: 'Point', LineString: 'Line', Polygon: 'Area' }
+
+/** How each is drawn. */
+export const drawnHints: Record<DrawnKind, string> = {
+  Point: 'Click where the point is.',
+  LineString: 'Click from corner to corner; a second click on the last corner, or Enter, ends the line. Esc gives up.',
+  Polygon: 'Click from corner to corner; a click on the first corner, or Enter, closes the area. Esc gives up.',
+}
+
 const kinds: readonly DrawnKind[] = ['Point', 'LineString', 'Polygon']
 
 /** What can be drawn in a column; nothing where geometries have heights, which a map cannot give. */
@@ -16,6 +25,10 @@ export function drawnKinds({ geometryType = 'Geometry', dimension = 2 }: Dataset
   if (geometryType === 'Geometry' || geometryType === 'GeometryCollection') return kinds
   return kinds.filter((kind) => geometryType.endsWith(kind))
 }
+
+/** The column that a row is drawn in on the map of its table; none where the database computes it. */
+export const drawnAttribute = (attributes: readonly DatasetAttribute[]): DatasetAttribute | undefined =>
+  attributes.find((one) => one.type === 'geometry' && one.generated !== 'always' && drawnKinds(one).length > 0)
 
 const isMulti = ({ geometryType = '' }: DatasetAttribute): boolean => geometryType.startsWith('Multi')
 

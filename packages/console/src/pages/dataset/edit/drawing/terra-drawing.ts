@@ -24,14 +24,32 @@ export interface Drawing {
 }
 
 export interface DrawingOptions {
-  colour: `#${string}`
+  theme: 'light' | 'dark'
   /** Whether a part that is drawn joins the others, or replaces them. */
   takesSeveral: boolean
   onChange(parts: DrawnPart[]): void
 }
 
-export function startDrawing(map: MapLibre, { colour, takesSeveral, onChange }: DrawingOptions): Drawing {
-  const draw = new TerraDraw({ adapter: new TerraDrawMapLibreGLAdapter({ map }), modes: modesOf(colour) })
+/** The select colour of the tokens: a canvas knows no custom properties. */
+const colours = { light: '#b3380f', dark: '#ff8a5c' } as const
+
+/** Starts when layers can be added, which is not while the style is being loaded. What it returns ends it. */
+export function drawOn(map: MapLibre, options: DrawingOptions, onStart: (drawing: Drawing) => void): () => void {
+  let started: Drawing | undefined
+  const start = () => {
+    started = startDrawing(map, options)
+    onStart(started)
+  }
+  if (map.isStyleLoaded()) start()
+  else map.once('idle', start)
+  return () => {
+    map.off('idle', start)
+    started?.stop()
+  }
+}
+
+function startDrawing(map: MapLibre, { theme, takesSeveral, onChange }: DrawingOptions): Drawing {
+  const draw = new TerraDraw({ adapter: new TerraDrawMapLibreGLAdapter({ map }), modes: modesOf(colours[theme]) })
   draw.start()
   let selected: string | number | undefined
   // A map that was removed, as by a change of the theme, has taken its layers along.

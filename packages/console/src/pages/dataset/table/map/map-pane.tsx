@@ -28,6 +28,8 @@ import { queryKeys } from '../../../../query-keys.ts'
 import { useClient } from '../../../../session/session.tsx'
 import { useTheme } from '../../../../theme.ts'
 import { keyOf } from '../../dataset.ts'
+import { DrawOnMap } from '../../edit/drawing/draw-on-map.tsx'
+import type { DrawnKind } from '../../edit/drawing/drawn-geometry.ts'
 import { type Click, type RowId, rowId } from '../selection.ts'
 import { boundsOf } from './feature-bounds.ts'
 import { boxOf } from './map-view-box.ts'
@@ -69,7 +71,8 @@ export function MapPane({ dataset, where, selected, flight, view, onFeature }: M
   const rowsClient = useRowsClient(map, dataset, where, look)
   useView(map, view)
   useFlight(map, selected, flight)
-  useFeatureClicks(map, (properties, isAdded) => {
+  const [drawn, setDrawn] = useState<DrawnKind | null>(null)
+  useFeatureClicks(map, drawn === null, (properties, isAdded) => {
     const id = rowId(properties, key)
     if (id !== undefined) onFeature(id, { isAdded })
   })
@@ -81,6 +84,7 @@ export function MapPane({ dataset, where, selected, flight, view, onFeature }: M
       <DataSource id="rows" src={dataset.id} type="vector" live={dataset.type === 'table'} {...sourceLook(look)} />
       <DataSource id="selected" src={selected.features as never} type="geojson" layers={layers} />
       <div className={lookClasses.cards}>
+        <DrawOnMap map={map} dataset={dataset} kind={drawn} onKind={setDrawn} />
         <LookCard {...access} dataset={dataset} sourceId="rows" map={map} />
       </div>
     </MapView>
@@ -145,7 +149,11 @@ function useFlight(map: GraticuleMap | null, { features, areCurrent }: SelectedF
   }, [map, features, areCurrent, flight])
 }
 
-function useFeatureClicks(map: GraticuleMap | null, onClick: (properties: JsonObject, isAdded: boolean) => void): void {
+function useFeatureClicks(
+  map: GraticuleMap | null,
+  isOn: boolean,
+  onClick: (properties: JsonObject, isAdded: boolean) => void,
+): void {
   const click = useEffectEvent(({ point: { x, y }, originalEvent }: MapMouseEvent) => {
     const gl = map?.gl
     const layers = rowLayers.filter((id) => gl?.getLayer(id))
@@ -159,7 +167,7 @@ function useFeatureClicks(map: GraticuleMap | null, onClick: (properties: JsonOb
     onClick({ ...(feature.id !== undefined && { id: feature.id }), ...feature.properties } as JsonObject, isAdded)
   })
   useEffect(() => {
-    if (!map) return
+    if (!map || !isOn) return
     const listen = (event: MapMouseEvent) => click(event)
     const point = (event: MapMouseEvent) => {
       const layers = rowLayers.filter((id) => map.gl.getLayer(id))
@@ -172,5 +180,5 @@ function useFeatureClicks(map: GraticuleMap | null, onClick: (properties: JsonOb
       map.gl.off('click', listen)
       map.gl.off('mousemove', point)
     }
-  }, [map])
+  }, [map, isOn])
 }
