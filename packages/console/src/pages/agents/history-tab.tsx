@@ -1,9 +1,9 @@
 /** The invocations of an agent, latest first, with duration, usage and outcome. */
 import type { Agent, AgentInvocation } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
-import { Button } from '../../components/button.tsx'
+import { Button, buttonClass } from '../../components/button.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Segmented } from '../../components/field.tsx'
 import { Empty, Skeleton, StatusDot } from '../../components/note.tsx'
@@ -52,7 +52,9 @@ export function HistoryTab({ agent }: HistoryTabProps): ReactElement {
       </div>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton height={240} />}
-      {data && data.invocations.length === 0 && <NoInvocations status={status} onClear={() => set({})} />}
+      {data && data.invocations.length === 0 && (
+        <NoInvocations agentId={agent.id} status={status} onClear={() => set({})} />
+      )}
       {data && data.invocations.length > 0 && (
         <div className={isPlaceholderData ? classes.dimmed : undefined}>
           <Invocations agent={agent} page={data} onOpen={(id) => set({ status, offset, invocation: id })} />
@@ -67,11 +69,12 @@ export function HistoryTab({ agent }: HistoryTabProps): ReactElement {
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 interface NoInvocationsProps {
+  agentId: string
   status: string | undefined
   onClear(): void
 }
 
-function NoInvocations({ status, onClear }: NoInvocationsProps): ReactElement {
+function NoInvocations({ agentId, status, onClear }: NoInvocationsProps): ReactElement {
   if (status) {
     return (
       <Empty title={`No invocation is ${status}`} action={<Button onClick={onClear}>Show all</Button>}>
@@ -80,7 +83,14 @@ function NoInvocations({ status, onClear }: NoInvocationsProps): ReactElement {
     )
   }
   return (
-    <Empty title="Nothing was asked yet">
+    <Empty
+      title="Nothing was asked yet"
+      action={
+        <Link to="/agents/$agentId/$tab" params={{ agentId, tab: 'playground' }} className={buttonClass()}>
+          Ask something
+        </Link>
+      }
+    >
       <p>Each question is listed here with its times, tokens and how it ended, for 30 days.</p>
     </Empty>
   )

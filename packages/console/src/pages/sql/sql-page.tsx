@@ -1,7 +1,8 @@
 /** The SQL page: any database of the application, its tables on the left, the text with its result on the right. */
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactElement, useEffect, useMemo } from 'react'
+import { buttonClass } from '../../components/button.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Empty, Skeleton } from '../../components/note.tsx'
 import { Page } from '../../components/page.tsx'
@@ -41,6 +42,23 @@ function useSqlRefusal(): string | undefined {
   )
 }
 
+function NoDatabase(): ReactElement {
+  return (
+    <Page title="SQL">
+      <Empty
+        title="This application has no database"
+        action={
+          <Link to="/databases/{-$databaseId}" className={buttonClass()}>
+            Databases
+          </Link>
+        }
+      >
+        <p>SQL is run in a database of the application. Connect one first.</p>
+      </Empty>
+    </Page>
+  )
+}
+
 function AllowedPage(): ReactElement {
   const client = useClient()
   const { queryId } = route.useParams()
@@ -56,7 +74,7 @@ function AllowedPage(): ReactElement {
   const run = useRun(database?.id, session, change)
   if (error) return <Page title="SQL" children={<ErrorNote error={error} />} />
   if (!databases) return <Page title="SQL" children={<Skeleton height={240} />} />
-  if (!database) return <Page title="SQL" children={<Empty title="This application has no database" />} />
+  if (!database) return <NoDatabase />
   return (
     <Page title="SQL" facts={stored.data?.name ?? 'One SELECT, with the rights of this application'} isPadded={false}>
       <div className={classes.page}>
