@@ -31,6 +31,11 @@ export type Transaction = Queryable & {
   copyOut(statement: Sql): AsyncIterable<Uint8Array>
 }
 
+export type TransactionOptions = {
+  /** One of many pieces of long work, which gives way to all others on the embedded database. */
+  readonly isPiece?: boolean
+}
+
 /** The platform's database: PostgreSQL by address, or embedded in the process. Same dialect, same value types. */
 export type Db = Queryable & {
   readonly kind: 'postgres' | 'embedded'
@@ -38,7 +43,7 @@ export type Db = Queryable & {
    * Runs `work` in one transaction; an error rolls it back. After a deadlock with others it runs again, unless it has read a
    * stream, so what it does besides the transaction must bear that.
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Runs a SELECT of a tenant within GuardedOptions. Its rows must be read. */
   guarded(statement: Sql, options: GuardedOptions): Promise<GuardedRows>
   /** Notes a request of the tenant with this role, for a fair share of the embedded database. */

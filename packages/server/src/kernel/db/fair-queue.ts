@@ -5,14 +5,19 @@ import { overLimit } from '../limits/limits.ts'
 const halfLifeMs = 30_000
 /** The assumed use of a new tenant: more than a map needs, less than an attack. */
 const unknownMs = 1_000
+/** What waits longer than this is not overtaken any more by what is short. */
+const overtakenMs = 2_000
 /** Limit of remembered tenants; those with hardly any recent use are dropped first. */
 const maxRemembered = 1_000
 
-/** Fair queueing: next is the tenant that used the least time lately; among those that used the same, who came first. */
+/**
+ * Fair queueing: next is the tenant that used the least time lately; among those that used the same, who came first. Of one tenant what is
+ * short goes before what is long, so that a row does not wait for all tiles of a map.
+ */
 export type FairQueue<T> = {
   readonly isEmpty: boolean
   /** Adds a job; 429 when the queue of its tenant is full. */
-  add(tenant: string, item: T): void
+  add(tenant: string, item: T, isShort?: boolean): void
   /** False when it is no longer queued. */
   remove(tenant: string, item: T): boolean
   /** The next tenant and its recent use. */
@@ -21,8 +26,10 @@ export type FairQueue<T> = {
   used(tenant: string, ms: number): void
 }
 
+type Waiting<T> = { readonly item: T; readonly isShort: boolean; readonly since: number }
+
 export function createFairQueue<T>(maxWaiting: number): FairQueue<T> {
-  const waiting = new Map<string, T[]>()
+  const waiting = new Map<string, Waiting<T>[]>()
   const spent = new Map<string, { ms: number; at: number }>()
 
   function usedMs(tenant: string): number {
@@ -32,23 +39,25 @@ export function createFairQueue<T>(maxWaiting: number): FairQueue<T> {
 
   function removeAt(tenant: string, index: number): T | undefined {
     const items = waiting.get(tenant)
-    const [item] = items?.splice(index, 1) ?? []
+    const [taken] = items?.splice(index, 1) ?? []
     if (items?.length === 0) waiting.delete(tenant)
-    return item
+    return taken?.item
   }
 
   return {
     get isEmpty() {
       return waiting.size === 0
     },
-    add(tenant, item) {
+    add(tenant, item, isShort = false) {
       const items = waiting.get(tenant) ?? []
       if (items.length >= maxWaiting) throw tooManyWaiting(maxWaiting)
-      items.push(item)
+      const since = performance.now()
+      const behind = items.findLastIndex((one) => !isShort || one.isShort || since - one.since > overtakenMs)
+      items.splice(behind + 1, 0, { item, isShort, since })
       waiting.set(tenant, items)
     },
     remove(tenant, item) {
-      const index = waiting.get(tenant)?.indexOf(item) ?? -1
+      const index = waiting.get(tenant)?.findIndex((one) => one.item === item) ?? -1
       return index !== -1 && removeAt(tenant, index) !== undefined
     },
     peek() {

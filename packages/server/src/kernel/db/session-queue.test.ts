@@ -189,6 +189,46 @@ test('the queue of a tenant is bounded, independently of other tenants', async (
   assert.ok(order.includes('other') && !order.includes('fourth'))
 })
 
+test('a short query goes before the long ones of its tenant, but not before one that has waited for two seconds', async (t) => {
+  const pass = withClock(t)
+  const queue = createSessionQueue({ maxWaiting: 10, heavyMs: 10_000 })
+  const order: string[] = []
+  const first = held(order, 'first')
+  const all = [queue.tenant('one', first.work), queue.tenant('one', note(order, 'old'))]
+  await first.begun
+  pass(2_001)
+  all.push(queue.tenant('one', note(order, 'long')))
+  all.push(queue.tenant('one', note(order, 'short'), { isShort: true }))
+  all.push(queue.tenant('one', note(order, 'next'), { isShort: true }))
+  first.end()
+  await Promise.all(all)
+  assert.deepEqual(order, ['first', 'old', 'short', 'next', 'long'])
+})
+
+test('a piece of long work goes behind all others, and before them once it has waited for 50 ms', async (t) => {
+  const pass = withClock(t)
+  const queue = createSessionQueue({ maxWaiting: 10, heavyMs: 10_000 })
+  const order: string[] = []
+  const first = held(order, 'first')
+  const all = [queue.shared(first.work), queue.piece(note(order, 'piece'))]
+  all.push(queue.tenant('one', note(order, 'query')), queue.shared(note(order, 'statement')))
+  await first.begun
+  first.end()
+  await Promise.all([all[0], all[2], all[3]])
+  assert.deepEqual(order, ['first', 'statement', 'query'])
+  pass(6)
+  await all[1]
+  const second = held(order, 'second')
+  all.push(queue.tenant('one', second.work))
+  await second.begun
+  all.push(queue.piece(note(order, 'late piece')))
+  pass(51)
+  all.push(queue.shared(note(order, 'later')))
+  second.end()
+  await Promise.all(all)
+  assert.deepEqual(order.slice(3), ['piece', 'second', 'late piece', 'later'])
+})
+
 test('a query whose client disconnects leaves the queue of the session', async () => {
   const queue = createSessionQueue({ maxWaiting: 1, heavyMs: 2_000 })
   const order: string[] = []
@@ -196,11 +236,11 @@ test('a query whose client disconnects leaves the queue of the session', async (
   const all = [queue.tenant('one', first.work)]
   await first.begun
   const reader = new AbortController()
-  const leaving = queue.tenant('one', note(order, 'leaving'), reader.signal)
+  const leaving = queue.tenant('one', note(order, 'leaving'), { signal: reader.signal })
   reader.abort(new Error('left'))
   await assert.rejects(leaving, /left/)
   all.push(queue.tenant('one', note(order, 'next')))
-  await assert.rejects(queue.tenant('one', note(order, 'late'), reader.signal), /left/)
+  await assert.rejects(queue.tenant('one', note(order, 'late'), { signal: reader.signal }), /left/)
   first.end()
   await Promise.all(all)
   assert.deepEqual(order, ['first', 'next'])

@@ -12,11 +12,19 @@ export type SessionQueue = {
   /** A transaction of the platform. */
   exclusive<T>(work: () => Promise<T>): Promise<T>
   /** A query of a tenant. It leaves the queue when the signal is aborted; a full queue is 429. */
-  tenant<T>(name: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+  tenant<T>(name: string, work: () => Promise<T>, options?: TenantOptions): Promise<T>
+  /** One of many pieces of long work of the platform, such as loading a file: it gives way to all others, for a moment. */
+  piece<T>(work: () => Promise<T>): Promise<T>
   /** Notes a request of a tenant, which may ask the platform before it queries. */
   noteRequest(tenant: string): void
   /** Work for when the queue is empty. */
   whenIdle(work: () => Promise<void>): void
+}
+
+export type TenantOptions = {
+  readonly signal?: AbortSignal | undefined
+  /** It reads few rows, and goes before the long queries of the same tenant. */
+  readonly isShort?: boolean
 }
 
 /** Aging: after so long a tenant's query goes before the platform, or an upload could stop all queries. */
@@ -30,12 +38,21 @@ const heavyPatienceMs = 5_000
 const quietMs = 250
 const presentMs = 10_000
 
-type Job = { readonly isShared: boolean; readonly tenant: string | undefined; begin(): void }
+/**
+ * A piece waits until the platform has asked nothing for `breathMs`, as a request is several statements one after the other, and for
+ * `piecePatienceMs` at most: so long a piece and its patience together may keep a reader waiting.
+ */
+const breathMs = 5
+const piecePatienceMs = 50
+
+type JobKind = { readonly isShared: boolean; readonly tenant: string | undefined; readonly isPiece?: boolean }
+type Job = JobKind & { readonly since: number; begin(): void }
 
 type QueueState = {
   readonly heavyMs: number
   readonly platform: Job[]
   readonly tenants: FairQueue<Job>
+  readonly pieces: Job[]
   readonly idle: Job[]
   /** When tenants made their last requests, the latest last. */
   readonly requestedAt: Map<string, number>
@@ -50,17 +67,7 @@ type QueueState = {
 export type SessionQueueOptions = { readonly maxWaiting: number; readonly heavyMs: number }
 
 export function createSessionQueue({ maxWaiting, heavyMs }: SessionQueueOptions): SessionQueue {
-  const state: QueueState = {
-    heavyMs,
-    platform: [],
-    tenants: createFairQueue(maxWaiting),
-    idle: [],
-    requestedAt: new Map(),
-    running: 0,
-    isExclusive: false,
-    passedOverSince: 0,
-    platformEndedAt: 0,
-  }
+  const state = idleQueue(heavyMs, maxWaiting)
   let wake: NodeJS.Timeout | undefined
 
   function next(): void {
@@ -76,9 +83,9 @@ export function createSessionQueue({ maxWaiting, heavyMs }: SessionQueueOptions)
   }
 
   /** Queues a job and resolves with the result of its work. */
-  function enqueue<T>(put: (job: Job) => void, kind: Omit<Job, 'begin'>, work: () => Promise<T>, onLeave = noLeaving) {
+  function enqueue<T>(put: (job: Job) => void, kind: JobKind, work: () => Promise<T>, onLeave = noLeaving) {
     const gate = Promise.withResolvers<void>()
-    const job: Job = { ...kind, begin: gate.resolve }
+    const job: Job = { ...kind, since: performance.now(), begin: gate.resolve }
     put(job)
     let begunAt = 0
     // A continuation of the caller's own, so that it keeps the caller's asynchronous context.
@@ -100,17 +107,19 @@ export function createSessionQueue({ maxWaiting, heavyMs }: SessionQueueOptions)
   return {
     shared: (work) => enqueue(toPlatform, { isShared: true, tenant: undefined }, work),
     exclusive: (work) => enqueue(toPlatform, { isShared: false, tenant: undefined }, work),
-    async tenant(name, work, signal) {
+    async tenant(name, work, { signal, isShort } = {}) {
       signal?.throwIfAborted()
       if (state.tenants.isEmpty) state.passedOverSince = performance.now()
       let leave = (): void => {}
-      const put = (job: Job): void => state.tenants.add(name, job)
+      const put = (job: Job): void => state.tenants.add(name, job, isShort)
       const result = enqueue(put, { isShared: false, tenant: name }, work, (job, reject) => {
         leave = () => void (state.tenants.remove(name, job) && reject(signal?.reason))
         signal?.addEventListener('abort', leave, { once: true })
       })
       return await result.finally(() => signal?.removeEventListener('abort', leave))
     },
+    piece: (work) =>
+      enqueue((job) => void state.pieces.push(job), { isShared: false, tenant: undefined, isPiece: true }, work),
     noteRequest(tenant) {
       state.requestedAt.delete(tenant)
       state.requestedAt.set(tenant, performance.now())
@@ -121,12 +130,26 @@ export function createSessionQueue({ maxWaiting, heavyMs }: SessionQueueOptions)
   }
 }
 
+const idleQueue = (heavyMs: number, maxWaiting: number): QueueState => ({
+  heavyMs,
+  platform: [],
+  tenants: createFairQueue(maxWaiting),
+  pieces: [],
+  idle: [],
+  requestedAt: new Map(),
+  running: 0,
+  isExclusive: false,
+  passedOverSince: 0,
+  platformEndedAt: 0,
+})
+
 const noLeaving = (_job: Job, _reject: (reason: unknown) => void): void => {}
 
 function noteEnd(state: QueueState, job: Job, begunAt: number): void {
   const now = performance.now()
   state.running--
   if (!job.isShared) state.isExclusive = false
+  if (job.isPiece) return
   if (job.tenant === undefined) state.platformEndedAt = now
   else {
     state.passedOverSince = now
@@ -134,21 +157,39 @@ function noteEnd(state: QueueState, job: Job, begunAt: number): void {
   }
 }
 
-/** The next job; none if a running one has to end first, or a tenant has to wait a little. */
-function choose(state: QueueState): { job?: Job | undefined; waitMs?: number } {
-  const { platform, tenants, idle, running } = state
+type Choice = { readonly job?: Job | undefined; readonly waitMs?: number }
+
+/** The next job; none if a running one has to end first, or somebody has to wait a little. */
+function choose(state: QueueState): Choice {
+  const { platform, pieces, idle, running } = state
   if (state.isExclusive) return {}
+  const [piece] = pieces
+  if (piece && performance.now() - piece.since > piecePatienceMs) return running === 0 ? { job: pieces.shift() } : {}
+  const [first] = platform
+  const tenant = chooseTenant(state, first !== undefined)
+  if (first && !tenant.isOverdue) return first.isShared || running === 0 ? { job: platform.shift() } : {}
+  if (running > 0) return {}
+  if (tenant.choice.job) return tenant.choice
+  if (piece) return choosePiece(state, tenant.choice)
+  return tenant.choice.waitMs === undefined ? { job: idle.shift() } : tenant.choice
+}
+
+/** A tenant's query, if nobody of the platform waits or it is overdue; or how long the next one waits. */
+function chooseTenant(state: QueueState, isPlatformWaiting: boolean): { isOverdue: boolean; choice: Choice } {
+  const { tenants, running } = state
+  if (tenants.isEmpty) return { isOverdue: false, choice: {} }
   const { tenant, usedMs } = tenants.peek()
   const isHeavy = usedMs > state.heavyMs
-  const passedOverMs = performance.now() - state.passedOverSince
-  const isOverdue = !tenants.isEmpty && passedOverMs > (isHeavy ? heavyPatienceMs : patienceMs)
-  const [first] = platform
-  if (first && !isOverdue) return first.isShared || running === 0 ? { job: platform.shift() } : {}
-  if (running > 0) return {}
-  if (tenants.isEmpty) return { job: idle.shift() }
+  const isOverdue = performance.now() - state.passedOverSince > (isHeavy ? heavyPatienceMs : patienceMs)
+  if (running > 0 || (isPlatformWaiting && !isOverdue)) return { isOverdue, choice: {} }
   const mustWait = isHeavy && !isOverdue && areOthersPresent(state.requestedAt, tenant)
   const waitMs = mustWait ? state.platformEndedAt + quietMs - performance.now() : 0
-  return waitMs > 0 ? { waitMs } : { job: tenants.take(tenant) }
+  return { isOverdue, choice: waitMs > 0 ? { waitMs } : { job: tenants.take(tenant) } }
+}
+
+function choosePiece({ pieces, platformEndedAt }: QueueState, { waitMs = Number.POSITIVE_INFINITY }: Choice): Choice {
+  const breath = platformEndedAt + breathMs - performance.now()
+  return breath > 0 ? { waitMs: Math.min(breath, waitMs) } : { job: pieces.shift() }
 }
 
 function areOthersPresent(requestedAt: Map<string, number>, tenant: string): boolean {

@@ -163,8 +163,11 @@ export const stepsOf =
       await lockApplication(tx, applicationId)
       await demandJob(isHeld, tx)
       return work(tx)
-    })
+    }, pieceOfMany)
   }
+
+/** Of the embedded database: its steps are those that bring back what was built beside it. */
+const pieceOfMany = { isPiece: true } as const
 
 /** Fencing: a worker that lost its job must not touch the tables of the next one. */
 export async function demandJob(isHeld: Builder['isHeld'], tx: Queryable): Promise<void> {

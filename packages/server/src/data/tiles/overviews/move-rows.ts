@@ -6,6 +6,8 @@ import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Step } from './build-overview.ts'
 import type { TenantTable } from './overview.ts'
 
+const isPiece = { isPiece: true } as const
+
 /** What a piece takes; half of it to read, half to write. */
 const pieceMs = 50
 
@@ -52,7 +54,7 @@ async function pagesOf(db: Db, select: Sql): Promise<Buffer> {
     pieces.length = 0
     const copy = sql`COPY (${select}) TO STDOUT (FORMAT binary)`
     for await (const piece of tx.copyOut(copy)) pieces.push(piece)
-  })
+  }, isPiece)
   return Buffer.concat(pieces).subarray(copyHeader.length, -copyTrailer.length)
 }
 

@@ -66,7 +66,8 @@ async function moveRows(rebuild: Rebuild, onProgress: OnProgress): Promise<Rebui
   const sums = { invalid: 0, beyond: 0, box: undefined as Extent | undefined }
   try {
     await forPages(await piecesOf(staged, onProgress), async (begin, end) => {
-      const [row] = await db.query<Piece>(pieceSql(rebuild, into, begin, end))
+      const statement = pieceSql(rebuild, into, begin, end)
+      const [row] = await db.transaction((tx) => tx.query<Piece>(statement), { isPiece: true })
       if (row) addPiece(sums, row)
     })
   } catch (error) {

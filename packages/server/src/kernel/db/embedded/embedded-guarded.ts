@@ -69,7 +69,8 @@ export function createGuarded({ sessions, queue, spools, limits }: Services): Db
 
   return async (statement, options) => {
     const tenant = options.role ?? options.schema
-    const begun = queue.tenant(tenant, () => run(tenant, statement, options), options.signal)
+    const isShort = options.reads !== undefined
+    const begun = queue.tenant(tenant, () => run(tenant, statement, options), { signal: options.signal, isShort })
     const { outcome, spool, release } = await untilAborted(begun, options.signal).catch((error) => {
       void begun.then(({ release }) => release()).catch(() => undefined)
       throw error

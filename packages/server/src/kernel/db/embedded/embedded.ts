@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { cursorRows, type RowsOptions } from '../cursor.ts'
-import type { Db, Row, Transaction } from '../db.ts'
-import { createSessionQueue } from '../session-queue.ts'
+import type { Db, Row, Transaction, TransactionOptions } from '../db.ts'
+import { createSessionQueue, type SessionQueue } from '../session-queue.ts'
 import type { Sql } from '../sql.ts'
 import {
   assertCommitted,
@@ -18,7 +18,7 @@ import { lockDirectory } from './embedded-lock.ts'
 import { type Outcome, temporaryDirectory } from './embedded-protocol.ts'
 import { createScratches, removeScratches } from './embedded-scratch.ts'
 import type { EmbeddedSession } from './embedded-session.ts'
-import { createSessions } from './embedded-sessions.ts'
+import { createSessions, type Sessions } from './embedded-sessions.ts'
 import { createSpools, type Spools } from './embedded-spool.ts'
 import { prepareDataDirectory } from './embedded-template.ts'
 
@@ -46,31 +46,27 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
   const scratches = createScratches(directory, (own) => openEmbedded({ directory: own, onError, isScratch: true }))
 
   /** One statement, between those of others, but never inside the transaction of another. */
-  async function single(run: (session: EmbeddedSession) => Promise<Outcome>): Promise<Outcome> {
+  async function single(run: (session: EmbeddedSession) => Promise<Outcome>, queued = queue.shared): Promise<Outcome> {
     scope.refuseInside()
-    const outcome = await queue.shared(async () => run(await sessions.current()))
+    const outcome = await queued(async () => run(await sessions.current()))
     if (outcome.strayTransaction) throw strayTransaction()
     return outcome
   }
 
-  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async function transaction<T>(
+    work: (tx: Transaction) => Promise<T>,
+    { isPiece = false }: TransactionOptions = {},
+  ): Promise<T> {
     scope.refuseInside()
-    return await queue.exclusive(async () => {
+    return await queue[isPiece ? 'piece' : 'exclusive'](async () => {
       const session = await sessions.current()
       return await transact(session, () => scope.run((open) => work(createTransaction(session, open, spools))))
     })
   }
 
-  async function* rows<R extends Row>(statement: Sql, rowsOptions: RowsOptions = {}): AsyncGenerator<R[]> {
-    scope.refuseInside()
-    // The cursor belongs to this session: should the database start anew, the rest of the rows is lost.
-    const session = await sessions.current()
-    const step = async (text: string, values: ResultCell[]): Promise<R[]> =>
-      readRows<R>(await queue.shared(() => session.call({ kind: 'query', text, values, single: true, reused: false })))
-    yield* cursorRows<R>(step, statement, { ...rowsOptions, hold: true })
-  }
-
   let closing: Promise<unknown> | undefined
+  const copyPiece = (text: string, data: Uint8Array) =>
+    single((session) => session.call({ kind: 'copy', text, data }), queue.piece)
   return {
     kind: 'embedded',
     async query<R extends Row>(statement: Sql) {
@@ -79,11 +75,13 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
         await single((session) => session.call({ kind: 'query', text, values, single: true, reused: true })),
       )
     },
-    rows,
+    rows<R extends Row>(statement: Sql, rowsOptions: RowsOptions = {}) {
+      scope.refuseInside()
+      return rowsOf<R>(sessions, queue, statement, rowsOptions)
+    },
     copyIn: (statement, chunks) => transaction((tx) => tx.copyIn(statement, chunks)),
     // Not in one transaction, which would keep everybody else waiting: the pieces before a failure stay.
-    copyInBinary: (statement, tuples) =>
-      copyInPaced(statement, tuples, (text, data) => single((session) => session.call({ kind: 'copy', text, data }))),
+    copyInBinary: (statement, tuples) => copyInPaced(statement, tuples, copyPiece),
     script: (text) => single((session) => session.call({ kind: 'script', text, single: true })).then(() => undefined),
     transaction,
     async guarded(statement, guardedOptions) {
@@ -100,6 +98,19 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
       await closing
     },
   }
+}
+
+async function* rowsOf<R extends Row>(
+  sessions: Sessions,
+  queue: SessionQueue,
+  statement: Sql,
+  options: RowsOptions,
+): AsyncGenerator<R[]> {
+  // The cursor belongs to this session: should the database start anew, the rest of the rows is lost.
+  const session = await sessions.current()
+  const step = async (text: string, values: ResultCell[]): Promise<R[]> =>
+    readRows<R>(await queue.shared(() => session.call({ kind: 'query', text, values, single: true, reused: false })))
+  yield* cursorRows<R>(step, statement, { ...options, hold: true })
 }
 
 async function copyFiles(session: EmbeddedSession, directory: string, target: string): Promise<void> {
