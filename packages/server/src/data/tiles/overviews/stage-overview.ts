@@ -128,6 +128,9 @@ async function keepOneOfEach({ beside, buildable: { table, dataset } }: Staging)
   await beside.query(sql`ANALYZE ${name} (${ident(key)})`)
 }
 
+/** A third of what is sampled elsewhere, so that nobody waits for more than 50 ms. */
+const statisticsTarget = 10
+
 type Bringing = Pick<Staging, 'beside' | 'step' | 'buildable'> & {
   readonly zoom: number
   onProgress(fraction: number): Promise<void>
@@ -144,5 +147,8 @@ async function bringBack({ beside, step, buildable, zoom, onProgress }: Bringing
     await tx.query(sql`CREATE INDEX ON ${name} USING gist (${ident(geometry.name)})`)
   })
   await moveRows({ table, columns, from: beside, step, onProgress })
-  await step((tx) => tx.query(sql`ANALYZE ${name} (${ident(geometry.name)})`))
+  await step(async (tx) => {
+    await tx.script(`SET LOCAL default_statistics_target = ${statisticsTarget}`)
+    await tx.query(sql`ANALYZE ${name} (${ident(geometry.name)})`)
+  })
 }
