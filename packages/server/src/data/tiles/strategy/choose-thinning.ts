@@ -6,11 +6,16 @@ import type { TileQuery } from '../sql/tile-sql.ts'
 import { hasCells } from '../thinning/corners-sql.ts'
 import { pagesOf, rowRank, sampleRank } from '../thinning/rank-sql.ts'
 import { sampleOf } from '../thinning/sample-rows.ts'
-import { cellBitsFor, chooseRates, rateAt, thinningBudget } from '../thinning/thinning-rule.ts'
+import { cellBitsFor, chooseRates, rateAt, type ThinningBudget, thinningBudget } from '../thinning/thinning-rule.ts'
 import type { ThinningChoice, TileStrategy } from './tile-strategy.ts'
 
 /** More rows of a tile are sampled, and what they stand for is estimated; fewer are counted. */
 const mostCounted = 40_000
+/**
+ * A larger table of the embedded database is soon drawn from its overview. Until then its tiles have fewer rows, since everybody waits
+ * while they are read: of pages that were just written, each is read and written again.
+ */
+const sparing = { from: 100_000, part: 1 / 8 }
 /** A smaller table fits into any tile. */
 const leastRows = 1_000
 /** Rows of a sample are read one after the other, which is faster than by index by about this factor. */
@@ -53,6 +58,11 @@ const sampledRows = ({ dataset: { id, revision } }: DatasetLayer, { where, colum
 /** JSON has no large integers. */
 const exact = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
+const partOf = ({ most, aim }: ThinningBudget, part: number): ThinningBudget => ({
+  most: { rows: part * most.rows, bytes: part * most.bytes },
+  aim: { rows: part * aim.rows, bytes: part * aim.bytes },
+})
+
 /** Undefined if the zoom shows all rows. */
 async function chooseThinning(
   { data, densest }: Services,
@@ -76,16 +86,18 @@ async function chooseThinning(
   const { loads, rowsIn } = await densest.of(sampledRows(layer, query), () =>
     sampleOf(table.rows, inSql, { ...query, isPoint }),
   )
-  const rate = rateAt(chooseRates(loads, limits), z)
+  const part = !inSql.connection.server && !isFiltered && table.rows > sparing.from ? sparing.part : 1
+  const spared = partOf(limits, part)
+  const rate = rateAt(chooseRates(loads, spared), z)
   if (rate === 1) return undefined
-  const cellBits = cellBitsFor(loads, limits)
+  const cellBits = cellBitsFor(loads, spared)
   const thinned = { rate, cellBits, isPoint }
   const canSample = isPoint && !query.isWrapped && hasCells(query, isPoint) && table.rows > mostCounted
   // Rows of a page have a common rank in a sample of pages: where a table is stored by place they are shown in clumps.
   if (!canSample) return { ...thinned, rank: rowRank, read: 'all' }
   const sampled = { ...thinned, rank: sampleRank }
   const rows = rowsIn(query.tile)
-  if (rows <= mostCounted) return { ...sampled, read: 'all' }
+  if (rows <= part * mostCounted) return { ...sampled, read: 'all' }
   const pages = pagesOf(rate) ?? 1
   const isByIndex = pages === 1 || pages * table.rows >= sequential * rows
   return { ...sampled, read: isByIndex ? 'some' : 'pages' }
