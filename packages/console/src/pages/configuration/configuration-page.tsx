@@ -5,7 +5,7 @@ import { CodeEditor } from '../../components/code-editor/code-editor.tsx'
 import { useConfirm } from '../../components/confirm.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Empty, Note, Skeleton } from '../../components/note.tsx'
-import { Page } from '../../components/page.tsx'
+import { layout, Page } from '../../components/page.tsx'
 import { formatBytes, formatRelative } from '../../format.ts'
 import { useRefusal, useSession } from '../../session/session.tsx'
 import classes from './configuration.module.css'
@@ -68,11 +68,15 @@ interface FirstStepsProps {
 function FirstSteps({ onExample }: FirstStepsProps): ReactElement {
   return (
     <Note>
-      <p>
-        Any JSON that your pages need when they start: titles, the place that a map begins with, what is switched on.
-        What you save here they have at the next load, without being deployed anew.
-      </p>
-      <Button onClick={onExample}>Begin with an example</Button>
+      <div className={layout.section}>
+        <p>
+          Any JSON that your pages need when they start: titles, the place that a map begins with, what is switched on.
+          What you save here they have at the next load, without being deployed anew.
+        </p>
+        <div>
+          <Button onClick={onExample}>Begin with an example</Button>
+        </div>
+      </div>
     </Note>
   )
 }

@@ -155,6 +155,10 @@ test('a list that is longer than a page is shown further, and an empty one says 
   await empty.getByRole('button', { name: 'Show more' }).click()
   await empty.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' })
   assert.equal((await names(empty)).length, 51)
+  // On a tablet the other columns make room for the names.
+  await empty.setViewportSize({ width: 768, height: 1024 })
+  const cell = await empty.getByRole('row').nth(1).getByRole('cell').nth(1).boundingBox()
+  assert.ok(cell && cell.width > 300, `${cell?.width} px`)
   await endQuietly(empty)
 })
 

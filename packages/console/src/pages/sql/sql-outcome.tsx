@@ -50,7 +50,7 @@ export function SqlOutcome({ session: { run, view }, change }: SqlOutcomeProps):
         status === 'idle' && (
           <Empty title="Nothing has run yet">
             <p>
-              Choose a table on the left or write a SELECT, and run it with <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>. The rows
+              Choose a table or write a SELECT, and run it with <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>. The rows
               come here as a table and on a map, with the plan of the database.
             </p>
           </Empty>
