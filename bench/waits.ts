@@ -42,7 +42,7 @@ export function askOften(ask: (n: number) => Promise<unknown>, phaseNow: () => P
 }
 
 /** p50, p95, p99 and the longest, in milliseconds. */
-export const metricsOf = (waits: readonly number[]): Readonly<Record<string, number>> => ({
+export const percentilesOf = (waits: readonly number[]): Readonly<Record<string, number>> => ({
   p50: percentile(waits, 0.5),
   p95: percentile(waits, 0.95),
   p99: percentile(waits, 0.99),

@@ -5,7 +5,7 @@ import type { Bench } from '../bench.ts'
 import { type Case, ourName, type Part } from '../part.ts'
 import type { Server } from '../processes.ts'
 import { makeGeoJson, makePointsCsv, type UploadFile } from '../upload-files.ts'
-import { askOften, followUpload, metricsOf, type Phase, phases, type Waits } from '../waits.ts'
+import { askOften, followUpload, type Phase, percentilesOf, phases, type Waits } from '../waits.ts'
 
 const rows = 1_000_000
 const smallRows = 1_000
@@ -48,17 +48,17 @@ async function* waitsOf(bench: Bench, upload: Upload): AsyncGenerator<Case> {
   })
   const { waits, mapMs, seconds } = await measure(bench, server, upload)
   for (const phase of phases.filter((one) => waits[one].length > 0)) {
-    for (const [name, value] of Object.entries(metricsOf(waits[phase]))) {
+    for (const [name, value] of Object.entries(percentilesOf(waits[phase]))) {
       const work = `one row, ${phase} (${upload.about}): ${name}`
-      yield measured(work, 'ms', value, name === 'p95' ? wanted : undefined)
+      yield oneCase(work, 'ms', value, name === 'p95' ? wanted : undefined)
     }
   }
-  yield measured(`the first map (${upload.about})`, 'ms', mapMs)
-  yield measured(`from the first byte to the overviews (${upload.about})`, 's', seconds)
+  yield oneCase(`the first map (${upload.about})`, 'ms', mapMs)
+  yield oneCase(`from the first byte to the overviews (${upload.about})`, 's', seconds)
   await bench.stopServers()
 }
 
-const measured = (work: string, unit: Case['unit'], value: number, goal?: Case['wanted']): Case => ({
+const oneCase = (work: string, unit: Case['unit'], value: number, goal?: Case['wanted']): Case => ({
   ...{ work, unit, better: 'less', longRounds: 1, ...(goal && { wanted: goal }) },
   contenders: [{ name: ourName, measure: async () => ({ value }) }],
 })
