@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { after, before, describe, test } from 'node:test'
+import { later } from '../../../../testing/processes/clock.ts'
 import { immediateClient } from '../../../../testing/requests/immediate.ts'
 import { type TileApp, tileApp } from '../../../../testing/tiles.ts'
 import { until } from '../../../../testing/until.ts'
@@ -216,6 +217,23 @@ describe('a row by its key is', { skip }, () => {
       assert.deepEqual([status, `${body}`], [200, '[{"id":1,"a":2}]\n'])
     }
     await client.immediately(retyped, keyed())
+  })
+
+  test('answered as before after its record was read again and had not changed, and anew if it had', async () => {
+    const key = maps.tenant.developer
+    await maps.script('CREATE TABLE renamed (id int PRIMARY KEY, a int); INSERT INTO renamed VALUES (1, 2)')
+    const id = await maps.dataset({ source: 'renamed' })
+    const renamed = `/api/v1/datasets/${id}/query?filter[id]=1`
+    await client.immediately(renamed, keyed())
+    await until(async () => {
+      later(1_000)
+      // Reads the record.
+      await client.ask(`/api/v1/datasets/${id}/query?filter[a]=2`, keyed())
+      return (await client.ask(renamed, keyed())).isImmediate
+    })
+    const body = { source: 'codes' }
+    assert.equal((await maps.app.call('PATCH', `/api/v1/datasets/${id}`, { key, body })).status, 200)
+    assert.equal((await client.overSocket(renamed, keyed())).status, 400, 'codes have no id')
   })
 
   test('given to others while one asks for keys that no key can be', async () => {

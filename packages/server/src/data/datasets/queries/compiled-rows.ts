@@ -24,7 +24,7 @@ import { chunkLength, textBody } from './stream-answer.ts'
 
 type CompiledRequest = CompiledRow & { readonly format: RowFormat; restsUntil: number }
 
-/** By what requests have in common, for as long as the record is known to be as it was. */
+/** By what requests have in common, for as long as the record stays as it is. */
 const compiled = new WeakMap<CachedDataset, LRUCache<string, CompiledRequest>>()
 
 const maxForms = 100
