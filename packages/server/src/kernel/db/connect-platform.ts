@@ -71,6 +71,8 @@ async function connectRoute(
     user: server.user,
     database: server.database,
     ssl: isEncrypted && tlsOptions(server.tls, serverNameOf(address)),
+    // TLS reads from a socket in its own way.
+    ...(isEncrypted && { stream: undefined }),
     ...(isEncrypted && server.tls.isDirect && { sslnegotiation: 'direct' as const }),
     ...(server.applicationName && { application_name: server.applicationName }),
     ...(server.options && { options: server.options }),

@@ -63,8 +63,10 @@ export async function connectClient(
   name: string,
   prepare: (client: pg.Client) => Promise<unknown>,
   openSocket: (tls: ConnectionOptions | false) => Duplex = relayedSocket,
+  own: Pick<pg.ClientConfig, 'stream'> = {},
 ): Promise<pg.Client> {
   const config: pg.ClientConfig = {
+    ...own,
     application_name: name,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

@@ -66,6 +66,18 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
     }
   })
 
+  test('gives each row whole while others read at the same time', async () => {
+    const letters = ['a', 'b', 'c', 'd']
+    const found = await Promise.all(
+      letters.map(async (letter) =>
+        rows(await connect(), `SELECT repeat('${letter}', n * 1009 % 150000) FROM generate_series(1, 300) n`),
+      ),
+    )
+    for (const [index, letter] of letters.entries())
+      for (const [n, [text]] of found[index]?.entries() ?? [])
+        assert.ok(text === letter.repeat(((n + 1) * 1009) % 150_000), `row ${n} of ${letter}`)
+  })
+
   test('takes values, NULL and empty text among them, and answers statements one after the other', async () => {
     const connection = await connect()
     for (const values of [

@@ -8,6 +8,7 @@ import type { MessageMemory } from '../wire/message-framer.ts'
 import { cancelStatement, connectClient, type PostgresServer, prepareSession } from './postgres-client.ts'
 import { bindMessage, executeAndSync, parseMessage, queryMessage, terminateMessage } from './raw-messages.ts'
 import { createMessageReader, messageCode, readError, readRow } from './raw-reader.ts'
+import { SharedBufferSocket } from './shared-buffer-socket.ts'
 
 /** One column's values lie in `bytes` from `at[2i]` to `at[2i + 1]`; a start below 0 is NULL. Both are gone after the call. */
 export type RowSink = (bytes: Buffer, at: Int32Array) => void
@@ -78,13 +79,7 @@ export async function connectRaw(
     if (refusal) cancel(refusal)
     else if (first?.waiting === 0) finish(first)
   })
-  stream.on('data', (chunk: Buffer) => {
-    try {
-      read(chunk)
-    } catch (error) {
-      stream.destroy(error as Error)
-    }
-  })
+  readFrom(stream, read)
 
   function finish({ error, done }: RunningStatement): void {
     running.shift()
@@ -137,6 +132,19 @@ export async function connectRaw(
   }
 }
 
+/** What is no message ends the connection. */
+function readFrom(stream: Duplex, read: (chunk: Buffer) => void): void {
+  const receive = (chunk: Buffer): void => {
+    try {
+      read(chunk)
+    } catch (error) {
+      stream.destroy(error as Error)
+    }
+  }
+  if (stream instanceof SharedBufferSocket) stream.receiveBy(receive)
+  else stream.on('data', receive)
+}
+
 const begun = ({ binary, isUntrusted }: RawStatement, onRow: RowSink, done: Done): RunningStatement => ({
   onRow,
   at: new Int32Array(2 * binary.length),
@@ -187,7 +195,8 @@ function createStatementMessages(): (statement: RawStatement) => Buffer[] {
 async function logIn(server: PostgresServer, settings: string, memory: MessageMemory): Promise<pg.Client> {
   const prepare = (client: pg.Client): Promise<void> => prepareSession(client, settings)
   try {
-    return await connectClient(server, 'graticule tiles', prepare, (tls) => new GuardedSocket(tls, memory))
+    const own = 'platform' in server ? { stream: () => new SharedBufferSocket() } : {}
+    return await connectClient(server, 'graticule tiles', prepare, (tls) => new GuardedSocket(tls, memory), own)
   } catch (error) {
     throw publicErrorOf(error)
   }

@@ -20,18 +20,18 @@ export function parseMessage(name: string, text: string): Buffer {
 
 /** Values travel as text; of the answer each column has its own form. */
 export function bindMessage(name: string, values: readonly (string | null)[], binary: readonly boolean[]): Buffer {
-  const texts = values.map((value) => (value === null ? undefined : Buffer.from(value)))
-  const statement = cString(name)
-  const size = texts.reduce((sum, text) => sum + 4 + (text?.length ?? 0), 0)
-  const bytes = message(bindCode, 1 + statement.length + 2 + 2 + size + 2 + 2 * binary.length)
+  let size = 0
+  for (const value of values) size += 4 + (value === null ? 0 : Buffer.byteLength(value))
+  const bytes = message(bindCode, 2 + Buffer.byteLength(name) + 2 + 2 + size + 2 + 2 * binary.length)
   let at = 5
   bytes[at++] = 0
-  at += statement.copy(bytes, at)
+  at += bytes.write(name, at)
+  bytes[at++] = 0
   at = bytes.writeInt16BE(0, at)
-  at = bytes.writeInt16BE(texts.length, at)
-  for (const text of texts) {
-    at = bytes.writeInt32BE(text ? text.length : -1, at)
-    if (text) at += text.copy(bytes, at)
+  at = bytes.writeInt16BE(values.length, at)
+  for (const value of values) {
+    const length = value === null ? -1 : bytes.write(value, at + 4)
+    at = bytes.writeInt32BE(length, at) + Math.max(0, length)
   }
   at = bytes.writeInt16BE(binary.length, at)
   for (const isBinary of binary) at = bytes.writeInt16BE(isBinary ? 1 : 0, at)

@@ -5,7 +5,10 @@ export const messageCode = { dataRow: 0x44, error: 0x45, ready: 0x5a } as const
 
 type OnMessage = (code: number, bytes: Buffer, start: number, end: number) => void
 
-/** Cuts what arrives into messages. One that comes in several pieces is put together; all others stay where they are. */
+/**
+ * Cuts what arrives into messages. One that comes in several pieces is copied and put together; all others stay where they are. The chunk
+ * is not looked at afterwards.
+ */
 export function createMessageReader(onMessage: OnMessage): (chunk: Buffer) => void {
   let begun: Buffer[] = []
   let begunLength = 0
@@ -17,7 +20,7 @@ export function createMessageReader(onMessage: OnMessage): (chunk: Buffer) => vo
     while (begunLength < needed) {
       if (taken === chunk.length) return taken
       const piece = chunk.subarray(taken, taken + needed - begunLength)
-      begun.push(piece)
+      begun.push(Buffer.from(piece))
       begunLength += piece.length
       taken += piece.length
       if (needed === 5 && begunLength === 5) needed = lengthAt(Buffer.concat(begun), 0)
@@ -37,7 +40,7 @@ export function createMessageReader(onMessage: OnMessage): (chunk: Buffer) => vo
       start += needed
     }
     if (start === chunk.length) return
-    begun = [chunk.subarray(start)]
+    begun = [Buffer.from(chunk.subarray(start))]
     begunLength = chunk.length - start
   }
 }
@@ -73,8 +76,8 @@ export function readRow(bytes: Buffer, start: number, at: Int32Array): void {
 
 /** From the start of the first value to the end of the last one. */
 export function rowLength(at: Int32Array): number {
-  const [start = 0, end = 0] = at
-  return (at.at(-1) ?? 0) - (start < 0 ? end : start)
+  const start = at[0] ?? 0
+  return (at[at.length - 1] ?? 0) - (start < 0 ? (at[1] ?? 0) : start)
 }
 
 /** The fields of an ErrorResponse: a letter and a text each. */
