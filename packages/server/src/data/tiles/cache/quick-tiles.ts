@@ -2,7 +2,7 @@
 import { chooseCompression, compressions } from '../../../api/http/answers/compression.ts'
 import type { TileRequest } from '../http/tile-request.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
-import { beginCompiled, type CompiledTiles } from '../strategy/compiled-tiles.ts'
+import { beginCompiled, compiledFor } from '../strategy/compiled-tiles.ts'
 import type { SmallTiles } from '../workers/small-tiles.ts'
 import type { CachedTile, TileCache } from './tile-cache.ts'
 
@@ -10,7 +10,6 @@ type TileListener = (tile: CachedTile | undefined) => void
 
 type QuickTileOptions = {
   readonly cache: TileCache
-  readonly compiled: Pick<CompiledTiles, 'find'>
   /** Names a tile in the cache. */
   keyOf(loaded: LoadedTileSource, request: TileRequest): string
   readonly small: Pick<SmallTiles, 'expects' | 'begin'>
@@ -18,14 +17,14 @@ type QuickTileOptions = {
   tryEnter(owner: string): (() => void) | undefined
 }
 
-export function createQuickTiles({ cache, compiled, small, keyOf, tryEnter }: QuickTileOptions) {
+export function createQuickTiles({ cache, small, keyOf, tryEnter }: QuickTileOptions) {
   const waiting = new Map<string, TileListener[]>()
 
   return {
     /** Undefined if the tile is not known to be like others; what is answered begins it, or says that there is no place now. */
     of(loaded: LoadedTileSource, request: TileRequest): ((heard: TileListener) => boolean) | undefined {
-      const form = compiled.find(loaded, request)
-      if (!form || !small.expects(form, request.tile)) return undefined
+      const form = compiledFor(small, loaded, request)
+      if (!form) return undefined
       const key = keyOf(loaded, request)
       const owner = loaded.source.applicationId
       const compression = chooseCompression(request.accept, compressions) ?? 'identity'

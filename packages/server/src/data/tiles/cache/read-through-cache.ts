@@ -55,7 +55,7 @@ const plainOnly: readonly Compression[] = ['identity']
 const images = new Set<Extension>(['png', 'jpg', 'jpeg', 'webp', 'avif'])
 
 export function createReadThroughCache(options: ReadThroughOptions): ReadThroughCache {
-  const { cache, workers, use, compiled } = options
+  const { cache, workers, use } = options
   const noteServed = servedNoter(use)
   const flights = createSingleFlight<CachedTile>()
 
@@ -66,7 +66,7 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
   }
 
   const slots = createPendingSlots(workers.capacity, use)
-  const quickTiles = createQuickTiles({ cache, compiled, keyOf, small: workers.small, tryEnter: slots.tryEnter })
+  const quickTiles = createQuickTiles({ cache, keyOf, small: workers.small, tryEnter: slots.tryEnter })
 
   const find = (
     loaded: LoadedTileSource,

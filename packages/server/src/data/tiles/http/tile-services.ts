@@ -11,7 +11,6 @@ import { createRowCache } from '../cache/row-cache.ts'
 import type { TileBudget } from '../source/tile-budget.ts'
 import { createTileSourceCache, type TileSourceCache } from '../source/tile-source-cache.ts'
 import type { TileMakers, TileSourceContext } from '../source/tile-source-type.ts'
-import { createCompiledTiles } from '../strategy/compiled-tiles.ts'
 import type { Tiling } from '../tiling.ts'
 
 /** Makes tiles and caches their sources. */
@@ -52,7 +51,6 @@ function createTiles(services: BaseServices, { tiling, budget, use, ...options }
     rowCache: createRowCache(),
     cellTables: createCellTables(),
     densest: tiling.densest,
-    compiled: createCompiledTiles(),
     archives,
   }
   const sources = createTileSourceCache(services, context)

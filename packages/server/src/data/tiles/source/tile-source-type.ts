@@ -14,7 +14,6 @@ import type { CachedTile } from '../cache/tile-cache.ts'
 import type { TileRequest } from '../http/tile-request.ts'
 import type { FileOverview } from '../overviews/files/file-overview.ts'
 import type { Overview } from '../overviews/overview.ts'
-import type { CompiledTiles } from '../strategy/compiled-tiles.ts'
 import type { DensestTilesCache } from '../thinning/densest-tiles.ts'
 import type { TileWorkers } from '../workers/tile-workers.ts'
 import type { DatasetLayer } from './dataset-layer.ts'
@@ -116,7 +115,6 @@ export type TileMakers = {
   readonly rowCache: RowCache
   readonly cellTables: CellTables
   readonly densest: DensestTilesCache
-  readonly compiled: CompiledTiles
   readonly archives: Archives
 }
 

@@ -21,36 +21,43 @@ export type CompiledTile = TileForm & Pick<RepeatableTile, 'featuresOf'>
 
 type Shape = Omit<EncoderOptions, 'tile'> & { readonly series: string }
 
-export type CompiledTiles = {
-  /** Keeps how a tile was made, if others of its zoom are made like it. */
-  add(loadedSource: LoadedTileSource, tile: Tile, repeat: RepeatableTile, shape: Shape): void
-  /** How this tile is made, if a tile like it was. */
-  find(loadedSource: LoadedTileSource, request: TileRequest): CompiledTile | undefined
-}
-
 /** How dense the tiles of a zoom are is looked at anew each minute. */
 const keptMs = 60_000
 const maxForms = 5_000
 
-export function createCompiledTiles(): CompiledTiles {
-  const forms = new LRUCache<string, CompiledTile>({ max: maxForms, ttl: keptMs })
-  return {
-    add(loadedSource, tile, { inSql, columns, statementFor, ...repeat }, { series, ...encoder }) {
-      const { server, settings = '' } = inSql.connection
-      const key = keyOf(loadedSource, tile)
-      if (!(inSql.isTrusted && server && 'platform' in server) || forms.has(key)) return
-      forms.set(key, {
-        ...{ ...repeat, encoder, series },
-        session: laneSession(server, settings),
-        statementFor: (other) => rawStatement(statementFor(other), columns, true),
-      })
-    },
-    find(loadedSource, { tile, extension, tree }) {
-      const isVector = extension === 'mvt' || extension === 'pbf'
-      if (!isVector || questionKey(tree) !== '') return undefined
-      return forms.get(keyOf(loadedSource, tile))
-    },
-  }
+/** Of a server, by source, version and zoom. */
+const compiled = new WeakMap<object, LRUCache<string, CompiledTile>>()
+
+/** Keeps how a tile was made, if others of its zoom are made like it. */
+export function compileTile(
+  small: object,
+  loadedSource: LoadedTileSource,
+  tile: Tile,
+  { inSql, columns, statementFor, ...repeat }: RepeatableTile,
+  { series, ...encoder }: Shape,
+): void {
+  const { server, settings = '' } = inSql.connection
+  const forms = compiled.get(small) ?? new LRUCache({ max: maxForms, ttl: keptMs })
+  const key = keyOf(loadedSource, tile)
+  if (!(inSql.isTrusted && server && 'platform' in server) || forms.has(key)) return
+  forms.set(key, {
+    ...{ ...repeat, encoder, series },
+    session: laneSession(server, settings),
+    statementFor: (other) => rawStatement(statementFor(other), columns, true),
+  })
+  compiled.set(small, forms)
+}
+
+/** How this tile can be made, if a tile like it was made before. */
+export function compiledFor(
+  small: Pick<SmallTiles, 'expects'>,
+  loadedSource: LoadedTileSource,
+  { tile, extension, tree }: TileRequest,
+): CompiledTile | undefined {
+  const isVector = extension === 'mvt' || extension === 'pbf'
+  if (!isVector || questionKey(tree) !== '') return undefined
+  const form = compiled.get(small)?.get(keyOf(loadedSource, tile))
+  return form && small.expects(form, tile) ? form : undefined
 }
 
 const names = new WeakMap<LoadedTileSource, string>()

@@ -29,6 +29,7 @@ import { rowsOfFile } from '../thinning/densest-tiles.ts'
 import type { TileWorkers } from '../workers/tile-workers.ts'
 import { blockQuery } from './block-query.ts'
 import { withThinning } from './choose-thinning.ts'
+import { compileTile } from './compiled-tiles.ts'
 import { memoryTile } from './memory-tile.ts'
 import { blocksTile } from './overview-block-tile.ts'
 import { type MakeTile, runInSql, type SqlWork, type StrategyResult } from './run-tile-strategy.ts'
@@ -111,7 +112,7 @@ export async function makeDatasetTile(
   const { repeat } = made
   if (isPlain && repeat) {
     const encoder = { ...shapeFor(layer, repeat.columns, repeat.projection), ...limits }
-    services.compiled.add(loadedSource, tile, repeat, encoder)
+    compileTile(services.workers.small, loadedSource, tile, repeat, encoder)
   }
   return { source: opened, ...made }
 }
