@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { makeLayoutFiles } from '../geojson-layouts.ts'
 import { ourName, type Part } from '../part.ts'
-import { convertFile, makeGeoJson, type UploadFile } from '../upload-files.ts'
+import { makeLayoutFiles } from '../uploads/geojson-layouts.ts'
+import { convertFile, makeGeoJson, type UploadFile } from '../uploads/upload-files.ts'
 
 const run = promisify(execFile)
 /** Another checkout to compare with: BENCH_OTHER=/path/to/it npm run bench -- readers */

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { type Case, ourName, type Part } from '../part.ts'
 import type { Server } from '../processes.ts'
-import { makeGeoJson, makePointsCsv, type UploadFile } from '../upload-files.ts'
-import { askOften, followUpload, type Phase, percentilesOf, phases, type Waits } from '../waits.ts'
+import { makeGeoJson, makePointsCsv, type UploadFile } from '../uploads/upload-files.ts'
+import { askOften, followUpload, type Phase, percentilesOf, phases, type Waits } from '../uploads/waits.ts'
 
 const rows = 1_000_000
 const smallRows = 1_000

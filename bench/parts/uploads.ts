@@ -2,12 +2,12 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
-import { makeLayoutFiles } from '../geojson-layouts.ts'
 import { type Case, ourName, type Part } from '../part.ts'
 import { isOnPath, type Server } from '../processes.ts'
 import { median, percentile, type Sample } from '../statistics.ts'
-import { loadByOgr, removeDataset, type UploadTimes, upload } from '../upload.ts'
-import { convertFile, makeGeoJson, type UploadFile } from '../upload-files.ts'
+import { makeLayoutFiles } from '../uploads/geojson-layouts.ts'
+import { loadByOgr, removeDataset, type UploadTimes, upload } from '../uploads/upload.ts'
+import { convertFile, makeGeoJson, type UploadFile } from '../uploads/upload-files.ts'
 
 export const uploads: Part = {
   name: 'uploads',

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { openAsBlob } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { descendants, type Server } from './processes.ts'
-import { psql } from './tables.ts'
+import { descendants, type Server } from '../processes.ts'
+import { psql } from '../tables.ts'
 import type { UploadFile } from './upload-files.ts'
 
 export type UploadTimes = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Server } from './processes.ts'
-import { percentile } from './statistics.ts'
+import type { Server } from '../processes.ts'
+import { percentile } from '../statistics.ts'
 
 /** What is under way, as the record of an upload tells it. */
 export const phases = ['before', 'receiving', 'reading', 'loading', 'indexing', 'drawing'] as const
