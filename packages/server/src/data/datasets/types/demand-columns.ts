@@ -20,7 +20,8 @@ export function withDemandedColumns(connection: Connection, { source, attributes
         ELSE has_column_privilege(a.attrelid, known.name || ' ' || known.type, 'SELECT') END), TRUE)
       FROM (VALUES ${facts}) AS known (name, type) JOIN pg_catalog.pg_attribute a
         ON a.attrelid = ${textOf(table)}::regclass AND a.attname = known.name)`
-  const demandColumns = (statement: Sql): Sql => sql`SELECT * FROM (${statement}) AS rows WHERE ${areTheSame}`
+  const demandColumns = (statement: Sql): Sql =>
+    isExplained(statement) ? statement : sql`SELECT * FROM (${statement}) AS rows WHERE ${areTheSame}`
   return {
     ...connection,
     select: (statement, options) => connection.select(demandColumns(statement), options),
@@ -31,5 +32,8 @@ export function withDemandedColumns(connection: Connection, { source, attributes
     },
   }
 }
+
+/** A plan shows no rows. */
+const isExplained = ({ parts: [first] }: Sql): boolean => typeof first === 'string' && /^\s*EXPLAIN\b/.test(first)
 
 const textOf = ({ parts }: Sql): string => parts.join('')
