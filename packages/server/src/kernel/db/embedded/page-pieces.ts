@@ -7,7 +7,7 @@ import type { Queryable } from '../db.ts'
 import { raw, type Sql, sql } from '../sql.ts'
 
 const firstPages = 8
-const mostPages = 512
+const mostPages = 96
 /** One slow piece, such as one behind a checkpoint, says little of the next. */
 const mostChange = 2
 const pageBytes = 8192
