@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { DeclaredOperation } from '../../src/api/http/operation.ts'
 import { createConsoleLink } from '../../src/boot/start/console-link.ts'
+import { shownBy } from '../authenticator.ts'
 import type { Tenant, TestApp, TestUser } from '../harness.ts'
 
 /** What an operation needs that its example cannot say: somebody who asks, and tokens that are good. */
@@ -16,6 +17,16 @@ const occasions: Readonly<Record<string, (scene: Scene) => Promise<Occasion> | O
   'auth.refresh': ({ applicationId, session: { refreshToken } }) => ({ body: { refreshToken, applicationId } }),
   'auth.logout': ({ session: { refreshToken } }) => ({ body: { refreshToken } }),
   'auth.changepassword': ({ user: { password } }) => ({ body: { password, newPassword } }),
+  async 'auth.sessions.end'({ app, session: { headers } }) {
+    const [{ id }] = (await app.call('GET', '/api/v1/auth/sessions', { headers })).body
+    return { url: `/api/v1/auth/sessions/${id}` }
+  },
+  'auth.secondfactor.start': (scene) => ({ body: credentials(scene) }),
+  'auth.secondfactor.confirm': async (scene) => ({ body: await firstCode(scene) }),
+  async 'auth.secondfactor.remove'(scene) {
+    const confirmed = await post(scene, 'secondfactor/confirm', await firstCode(scene))
+    return { body: { ...credentials(scene), code: confirmed.body.recoveryCodes[0] } }
+  },
   'auth.requestpasswordreset': (scene) => ({ body: resetRequest(scene) }),
   async 'auth.resetpassword'(scene) {
     const { app, applicationId, user } = scene
@@ -48,6 +59,17 @@ export async function occasionFor(
   const session = await app.login(user)
   const made = await occasion?.({ app, applicationId, user, session })
   return { ...made, ...(operation.bearer && { headers: session.headers }) }
+}
+
+const post = ({ app }: Scene, path: string, body: object) =>
+  app.call('POST', `/api/v1/auth/${path}`, { key: null, body })
+
+const credentials = ({ applicationId, user: { email, password } }: Scene) => ({ email, password, applicationId })
+
+/** The body that confirms a second factor. */
+async function firstCode(scene: Scene) {
+  const { body } = await post(scene, 'secondfactor', credentials(scene))
+  return { ...credentials(scene), code: shownBy(body.secret) }
 }
 
 const resetRequest = ({ applicationId, user }: Scene) => ({ email: user.email, applicationId, redirectUrl: redirect })

@@ -77,8 +77,14 @@ const hints: readonly Hint[] = [
     // Hashing is slow on purpose.
     bodies: [{ email: '~fresh~@example.org', password: undefined }],
   },
-  { operations: /^(users\.me|auth\.(logout|changepassword))$/, headers: { authorization: 'Bearer ~person.token~' } },
+  {
+    operations: /^(users\.me|auth\.(logout|changepassword|sessions\.\w+))$/,
+    headers: { authorization: 'Bearer ~person.token~' },
+  },
   { operations: /^auth\.login$/, bodies: [{ ...person, password: '~person.password~' }] },
+  // Whoever has none sets one up; a code that is right comes about by no chance.
+  { operations: /^auth\.secondfactor\./, bodies: [{ ...person, password: '~person.password~' }] },
+  { operations: /^places\.search$/, parameters: { q: ['Bern', 'a'], near: ['7.4,46.9', '200,1'] }, needs: ['q'] },
   {
     operations: /^auth\.refresh$/,
     bodies: [{ refreshToken: '~person.refresh~', applicationId: person.applicationId }],

@@ -50,8 +50,8 @@ export function SqlOutcome({ session: { run, view }, change }: SqlOutcomeProps):
         status === 'idle' && (
           <Empty title="Nothing has run yet">
             <p>
-              Choose a table or write a SELECT, and run it with <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>. The rows
-              come here as a table and on a map, with the plan of the database.
+              Choose a table or write a SELECT, and run it with <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>. The rows come here as
+              a table and on a map, with the plan of the database.
             </p>
           </Empty>
         )

@@ -188,7 +188,7 @@ const end = operation({
   path: '/api/v1/auth/sessions/{id}',
   summary: 'End one of one’s own sessions',
   description: 'Its refresh token and its access tokens end with it.',
-  access: { class: 'auth', level: 'execute' },
+  access: { class: 'auth', level: 'execute', id: () => undefined },
   bearer: true,
   success: { status: 204, description: 'The session has ended' },
   failures: [404],

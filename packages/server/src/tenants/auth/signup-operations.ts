@@ -85,6 +85,7 @@ function shown({ applicationId, email, firstName, lastName }: Signup, { id, at }
     roles: [],
     emailVerified: false,
     enabled: true,
+    secondFactor: false,
     verificationToken: '',
     passwordResetToken: '',
   }

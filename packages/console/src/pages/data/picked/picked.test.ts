@@ -50,7 +50,9 @@ test('several datasets are tagged, moved from folder to folder and deleted, and 
   await page.setViewportSize(phone)
   await untilFits(page)
   const refuse = (route: Route) =>
-    route.request().method() === 'DELETE' ? route.fulfill({ status: 409, json: { message: 'In use.' } }) : route.fallback()
+    route.request().method() === 'DELETE'
+      ? route.fulfill({ status: 409, json: { message: 'In use.' } })
+      : route.fallback()
   await page.route(`**/datasets/${one}`, refuse)
   await bar.getByRole('button', { name: 'Delete …' }).click()
   await confirm(page, 'Delete 2 datasets')

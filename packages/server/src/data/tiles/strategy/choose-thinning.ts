@@ -63,6 +63,19 @@ const partOf = ({ most, aim }: ThinningBudget, part: number): ThinningBudget => 
   aim: { rows: part * aim.rows, bytes: part * aim.bytes },
 })
 
+function thinOverview(
+  { thinning: built, tableRank: rank }: NonNullable<LoadedTileSource['overview']>,
+  limits: ThinningBudget,
+  z: number,
+  isPoint: boolean,
+): ThinningChoice | undefined {
+  const rate = Math.min(rateAt(built.rates, z), rateAt(chooseRates(built.densest, limits), z))
+  if (rate === 1) return undefined
+  const cellBits = Math.min(built.cellBits, cellBitsFor(built.densest, limits))
+  const isBelowOverview = rate < rateAt(built.rates, z) || cellBits < built.cellBits
+  return { rate, cellBits, rank, isPoint, read: 'all', isBelowOverview }
+}
+
 /** Undefined if the zoom shows all rows. */
 async function chooseThinning(
   { data, densest }: Services,
@@ -73,14 +86,7 @@ async function chooseThinning(
   const limits = thinningBudget(budget)
   // Multipoints have a size, and are in several cells.
   const isPoint = layer.geometryType === 'point'
-  if (overview && !isFiltered) {
-    const { thinning: built, tableRank: rank } = overview
-    const rate = Math.min(rateAt(built.rates, z), rateAt(chooseRates(built.densest, limits), z))
-    if (rate === 1) return undefined
-    const cellBits = Math.min(built.cellBits, cellBitsFor(built.densest, limits))
-    const isBelowOverview = rate < rateAt(built.rates, z) || cellBits < built.cellBits
-    return { rate, cellBits, rank, isPoint, read: 'all', isBelowOverview }
-  }
+  if (overview && !isFiltered) return thinOverview(overview, limits, z, isPoint)
   const table = await data.table(layer.dataset)
   if (!table || table.rows <= leastRows) return undefined
   const { loads, rowsIn } = await densest.of(sampledRows(layer, query), () =>
