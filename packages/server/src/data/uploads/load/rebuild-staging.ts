@@ -122,7 +122,7 @@ function pieceSql(rebuild: Rebuild, into: StagedTable, begin: number, end: numbe
   return sql`
     WITH moved AS MATERIALIZED (SELECT ${named}${facts.own} FROM ${source} WHERE ${within}),
       put AS (INSERT INTO ${tableOf(into)} (${joinSql(names, ', ')}) SELECT ${joinSql(names, ', ')} FROM moved)
-    SELECT ${facts.sums} FROM moved`
+    SELECT ${facts.sums} FROM moved LIMIT 1`
 }
 
 const sourceName = (name: string, keyCandidate: string | undefined, isAdopted: boolean): string => {
@@ -130,7 +130,7 @@ const sourceName = (name: string, keyCandidate: string | undefined, isAdopted: b
   return name === (isAdopted ? keyColumn : keyCandidate) ? keyCandidateColumn : name
 }
 
-const noSums = raw('0 AS invalid, 0 AS beyond, NULL::float8 AS w, 0 AS s, 0 AS e, 0 AS n LIMIT 1')
+const noSums = raw('0 AS invalid, 0 AS beyond, NULL::float8 AS w, 0 AS s, 0 AS e, 0 AS n')
 
 /** What is to be known of each row besides its columns, and what of all rows. */
 function factsOf({ staged, isWrapped }: Rebuild): { own: Sql; sums: Sql } {

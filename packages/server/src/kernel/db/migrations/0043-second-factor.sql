@@ -1,5 +1,5 @@
 -- What a user tells sessions apart by.
-ALTER TABLE svc.sessions ADD COLUMN user_agent text NOT NULL DEFAULT '' CONSTRAINT user_agent_length CHECK (length(user_agent) <= 300);
+ALTER TABLE svc.sessions ADD COLUMN user_agent text NOT NULL DEFAULT '';
 ALTER TABLE svc.sessions ADD COLUMN seen_at timestamptz;
 
 -- The codes of an authenticator: their secret (sealed, and without effect until second_factor), the step of the last code that was taken, and
