@@ -139,7 +139,7 @@ const confirm = operation({
 function isCodeOf({ services: { secrets } }: Context, { id, codeSecret }: Account, code: string): boolean {
   const digits = readCode(code)
   if (codeSecret === null || !/^\d{6}$/.test(digits)) return false
-  return stepOf(openCodeSecret(secrets, id, codeSecret), digits, Date.now()) !== undefined
+  return stepOf(openCodeSecret(secrets, id, codeSecret), digits) !== undefined
 }
 
 const remove = operation({

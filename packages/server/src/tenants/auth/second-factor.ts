@@ -46,7 +46,7 @@ export async function takeCode({ db, secrets }: Parts, account: Account, typed: 
   if (codeSecret === null) return false
   const isUser = sql`id = ${id} AND application_id = ${applicationId}::uuid AND code_secret = ${codeSecret}`
   if (/^\d{6}$/.test(code)) {
-    const step = stepOf(openCodeSecret(secrets, id, codeSecret), code, Date.now())
+    const step = stepOf(openCodeSecret(secrets, id, codeSecret), code)
     if (step === undefined) return false
     const taken = await db.query(
       sql`UPDATE svc.users SET code_step = ${step} WHERE ${isUser} AND code_step < ${step} RETURNING 1`,
