@@ -22,7 +22,7 @@ export function LookCard({ dataset, sourceId, map, look, isChosen, choose }: Loo
   const usable = dataset.attributes.filter(isUsable)
   const numbers = usable.filter(({ type }) => isNumeric(type))
   return (
-    <details open={!isNarrow()} className={classes.card} aria-label={`Look of ${dataset.name}`}>
+    <details open={map !== null && !isNarrow(map)} className={classes.card} aria-label={`Look of ${dataset.name}`}>
       <summary>{dataset.name}</summary>
       {legend && <Legend items={legend.items} />}
       <Choice
@@ -111,4 +111,5 @@ function useLegends(map: GraticuleMap | null): RecipeLegend[] {
 }
 
 /** On small maps it is collapsed, because it would cover them. */
-const isNarrow = (): boolean => matchMedia('(max-width: 900px)').matches
+const isNarrow = ({ gl }: GraticuleMap): boolean =>
+  matchMedia('(max-width: 900px)').matches || gl.getContainer().clientWidth < 480

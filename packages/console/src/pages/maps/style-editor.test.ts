@@ -196,7 +196,9 @@ test('the description of a map is seen in the list and edited, and a save keeps 
   await page.getByLabel('Description').fill('Of 1900, from the survey')
   assert.deepEqual(await accessibilityFaults(page), [])
   await screenshots(page, 'style-editor-description')
-  const sent = page.waitForRequest((request) => request.method() === 'PUT')
+  // Its picture is sent as well.
+  const isOfMap = (url: string): boolean => url.endsWith(made.body.id)
+  const sent = page.waitForRequest((request) => request.method() === 'PUT' && isOfMap(request.url()))
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Map saved').waitFor()
   const { body } = await call('GET', `/api/v1/styles/${made.body.id}`)
