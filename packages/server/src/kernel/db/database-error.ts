@@ -77,6 +77,9 @@ const isFirstTransform = (error: unknown): boolean =>
 /** One statement goes between few reference systems. */
 const firstTransforms = 4
 
+/** Work in a transaction, which such a failure ends, is done again. */
+export const throughFirstTransforms = { tries: 1 + firstTransforms, isPassing: isFirstTransform }
+
 /** Runs a statement again while that is its fault. */
 export async function pastFirstTransforms<T extends { readonly fault: unknown }>(run: () => Promise<T>): Promise<T> {
   let result = await run()

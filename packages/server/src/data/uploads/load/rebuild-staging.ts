@@ -3,7 +3,8 @@
  * transformed, or that may bring a key of their own, are loaded without indexes there, and then moved in pieces into a table that has
  * them.
  */
-import { codeOf } from '../../../kernel/db/database-error.ts'
+import { retry } from '../../../kernel/concurrency/retry.ts'
+import { codeOf, throughFirstTransforms } from '../../../kernel/db/database-error.ts'
 import { forPages, inPages, pagesIn } from '../../../kernel/db/embedded/page-pieces.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Extent } from '../../../query/geometry/geometry-type.ts'
@@ -67,7 +68,8 @@ async function moveRows(rebuild: Rebuild, onProgress: OnProgress): Promise<Rebui
   try {
     await forPages(await piecesOf(staged, onProgress), async (begin, end) => {
       const statement = pieceSql(rebuild, into, begin, end)
-      const [row] = await db.transaction((tx) => tx.query<Piece>(statement), { isPiece: true })
+      const move = () => db.transaction((tx) => tx.query<Piece>(statement), { isPiece: true })
+      const [row] = await retry(move, throughFirstTransforms)
       if (row) addPiece(sums, row)
     })
   } catch (error) {
