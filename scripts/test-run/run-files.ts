@@ -192,10 +192,17 @@ function isSkipped({ skip, todo }: EventData.TestPass) {
   return skip !== undefined || todo !== undefined
 }
 
+// How a process ended that failed though its tests passed.
+function endOf(error: Error & { exitCode?: unknown; signal?: unknown }) {
+  const { exitCode, signal } = error
+  if (typeof exitCode !== 'number' && typeof signal !== 'string') return ''
+  return `\nIts process ended with ${signal ? `the signal ${signal}` : `code ${exitCode}`}`
+}
+
 function describeFailure({ name, file = '', line = 1, details }: EventData.TestFail, suites: string[]) {
   const cause = inspect(details.error.cause ?? details.error.message)
   // Without Node's own frames, the last of which may open the braces of the error's properties.
   const description = cause.replaceAll(/\n +at .*\(?node:.*?( \{)?$/gm, '$1')
   const title = name === file ? 'the file itself' : [...suites, name].join(' › ')
-  return `✗ ${title} (${relative('.', file)}:${line})\n${description}`
+  return `✗ ${title} (${relative('.', file)}:${line})\n${description}${endOf(details.error)}`
 }
