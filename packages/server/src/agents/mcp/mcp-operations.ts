@@ -12,7 +12,7 @@ import type { ToolGrant } from './tool-token.ts'
 export type McpServices = {
   readonly about: { readonly version: { readonly tag: string } }
   estimates(
-    ...parameters: [...Parameters<ToolServices['estimates']>, AbortSignal]
+    ...parameters: [...Parameters<ToolServices['estimates']>, AbortSignal, Caller]
   ): ReturnType<ToolServices['estimates']>
   /** The operations that tools use, with the rights of this caller. */
   callAs(from: { request: FastifyRequest; signal: AbortSignal }, caller: Caller): CallOperation
@@ -50,7 +50,7 @@ export const mcpOperations: readonly Operation<McpServices>[] = [
     async handle({ request, caller, signal, services: { about, estimates, callAs, readToolGrant } }, { body }) {
       const granted = await grantedCaller(request, caller, readToolGrant)
       const { respond } = await loadServer()
-      const services = { estimates: queryableOnly((datasets) => estimates(datasets, signal), granted) }
+      const services = { estimates: queryableOnly((datasets) => estimates(datasets, signal, granted), granted) }
       const called = callAs({ request, signal }, granted)
       return respond({ request, signal }, body, called, { version: about.version.tag, ...services })
     },

@@ -28,7 +28,12 @@ export type ToolTokens = {
 }
 
 /** The encrypted part of a token: the grant, and the secret that signs the invocation id and expiry. */
-type Sealed = Pick<Caller, 'type' | 'applicationId' | 'permissions' | 'userId'> & { agentId: string; secret: string }
+type Sealed = Pick<Caller, 'type' | 'applicationId' | 'permissions' | 'userId'> & {
+  agentId: string
+  secret: string
+  /** The user who invoked the agent: what rules of datasets let the user see is all that the token reads. */
+  invokedBy: number | null
+}
 type Grants = Map<string, { secret: string; sealed: string }>
 
 const associatedData = 'tool token'
@@ -39,15 +44,16 @@ export function createToolTokens(secrets: Secrets): ToolTokens {
 
   function grantOf({ caller, agentId, applicationId, datasetIds }: Issue) {
     const { userId, permissions } = caller
+    const invokedBy = invokerOf(caller)
     const type = caller.type === 'user' ? 'user' : 'app'
     const grants: Grants = grantsOf.get(permissions) ?? new Map()
     grantsOf.set(permissions, grants)
-    const name = `${type} ${userId} ${agentId} ${applicationId} ${datasetIds ?? '*'}`
+    const name = `${type} ${userId} ${invokedBy} ${agentId} ${applicationId} ${datasetIds ?? '*'}`
     const before = grants.get(name)
     if (before) return before
     const secret = randomBytes(32).toString('base64url')
     const narrow = narrowed(permissions, datasetIds)
-    const granted: Sealed = { type, agentId, applicationId, permissions: narrow, userId, secret }
+    const granted: Sealed = { type, agentId, applicationId, permissions: narrow, userId, secret, invokedBy }
     const grant = { secret, sealed: secrets.seal(JSON.stringify(granted), associatedData) }
     grants.set(name, grant)
     return grant
@@ -66,7 +72,7 @@ export function createToolTokens(secrets: Secrets): ToolTokens {
       if (!(expiresAt > now)) return undefined
       const granted = open(secrets, sealed)
       if (!granted) return undefined
-      const { secret, agentId, ...grant } = granted
+      const { secret, agentId, invokedBy, ...grant } = granted
       if (!timingSafeEqual(Buffer.from(signature), Buffer.from(sign(secret, signed)))) return undefined
       const keyHash = `tools of ${invocationId}`
       return {
@@ -80,12 +86,15 @@ export function createToolTokens(secrets: Secrets): ToolTokens {
           keyExpiresAt: expiresAt,
           allowedOrigins: null,
           bearer: null,
-          toolsOf: { invocationId, agentId },
+          toolsOf: { invocationId, agentId, userId: invokedBy },
         },
       }
     },
   }
 }
+
+const invokerOf = ({ bearer, userId, toolsOf }: Caller): number | null =>
+  bearer?.userId ?? userId ?? toolsOf?.userId ?? null
 
 const tokenForm = new RegExp(`^${RegExp.escape(toolTokenPrefix)}([^.]+\\.\\d+)\\.([\\w-]{43})\\.(.+)$`)
 

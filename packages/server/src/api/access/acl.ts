@@ -1,5 +1,6 @@
 import { ApiError } from '../../kernel/errors.ts'
 import type { Trail } from './audit-trail.ts'
+import type { CallerUser } from './caller-user.ts'
 import { type AclClass, type AclLevel, type Grant, grantsInclude, type Permissions, resolveGrant } from './grants.ts'
 
 /** From the least to the most powerful. */
@@ -33,8 +34,17 @@ export type Caller = {
   readonly connections?: number | null
   /** The user whose access token came with the request, or in place of a key. */
   readonly bearer: Bearer | null
+  /** Who asks: the user of the token, or of the key. Absent where the credential stands for nobody. */
+  readonly user?: CallerUser | null
+  /** The metadata of the key. */
+  readonly keyMetadata?: Readonly<Record<string, unknown>>
   /** The invocation whose tool token stands in place of a key; it ends with the invocation. */
-  readonly toolsOf?: { readonly invocationId: string; readonly agentId: string }
+  readonly toolsOf?: {
+    readonly invocationId: string
+    readonly agentId: string
+    /** The user who invoked the agent. */
+    readonly userId: number | null
+  }
 }
 
 /**

@@ -100,11 +100,15 @@ function tokenCaller(request: PresentedCredentials, admitted: AdmittedBearer, ke
   return { ...callerOfBoth(request, admitted, key), expiresAt: earlier(key.expiresAt, admitted.expiresAt) }
 }
 
-function callerOfBoth(request: PresentedCredentials, { applicationId, bearer }: AdmittedBearer, key: Key): Caller {
+function callerOfBoth(
+  request: PresentedCredentials,
+  { applicationId, bearer, user }: AdmittedBearer,
+  key: Key,
+): Caller {
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? (chosenApplication(request) ?? applicationId) : key.applicationId
   if (chosen !== applicationId) throw denied('The access token and the API key belong to different applications.')
-  return { ...key, keyExpiresAt: key.expiresAt, applicationId, everyApplication: false, bearer }
+  return { ...key, keyExpiresAt: key.expiresAt, applicationId, everyApplication: false, bearer, user }
 }
 
 const earlier = (one: Date | null, other: Date): Date => (one && one < other ? one : other)

@@ -4,6 +4,7 @@ import { whenReady } from '../../kernel/concurrency/when-ready.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import type { Bearer } from './acl.ts'
+import { type CallerUser, callerUserOf } from './caller-user.ts'
 import { isUuid } from './credentials.ts'
 import { credentialTtlMs, type Key, type KeyCache } from './key-cache.ts'
 import type { Tokens, VerifiedToken } from './secrets/access-tokens.ts'
@@ -11,6 +12,7 @@ import type { Tokens, VerifiedToken } from './secrets/access-tokens.ts'
 /** A bearer with a live session, and the default key that is used if the request has none. */
 export type AdmittedBearer = {
   readonly bearer: Bearer
+  readonly user: CallerUser
   readonly applicationId: string
   readonly expiresAt: Date
   key(): Key | undefined | Promise<Key | undefined>
@@ -23,7 +25,7 @@ export type BearerCache = {
   forget(whose: { readonly userId: number } | { readonly applicationId: string }): void
 }
 
-type Session = { readonly defaultKeys: readonly string[] }
+type Session = { readonly user: CallerUser; readonly defaultKeys: readonly string[] }
 type Entry = { readonly token: VerifiedToken; readonly session: Session }
 
 const maxTokens = 10_000
@@ -54,6 +56,7 @@ export function createBearerCache(db: Db, tokens: Tokens, keys: KeyCache, onForg
     const { userId, sessionId, applicationId } = entry.token
     return {
       bearer: { userId, sessionId },
+      user: entry.session.user,
       applicationId,
       expiresAt: new Date(entry.token.expiresAt),
       key: () => firstUsable(entry.session.defaultKeys, applicationId, keys),
@@ -86,12 +89,12 @@ function firstUsable(
 
 /** The user's own default key comes before the application's. */
 async function loadSession(db: Db, { userId, applicationId, sessionId }: VerifiedToken): Promise<Session | undefined> {
-  const [row] = await db.query<{ ofUser: string | null; ofApplication: string | null }>(sql`
-    SELECT u.metadata #>> '{auth,defaultApiKey}' AS "ofUser", a.metadata #>> '{auth,defaultApiKey}' AS "ofApplication"
+  const [row] = await db.query<{ user: CallerUser; ofUser: string | null; ofApplication: string | null }>(sql`
+    SELECT ${callerUserOf} AS "user", u.metadata #>> '{auth,defaultApiKey}' AS "ofUser", a.metadata #>> '{auth,defaultApiKey}' AS "ofApplication"
     FROM svc.users u JOIN svc.applications a ON a.id = u.application_id
     WHERE u.id = ${userId} AND u.application_id = ${applicationId}::uuid AND u.enabled
       AND EXISTS (SELECT FROM svc.sessions s WHERE s.family = ${sessionId}::uuid AND s.user_id = u.id
                   AND s.application_id = u.application_id AND s.expires_at > clock_timestamp())
       AND NOT EXISTS (SELECT FROM svc.sessions s WHERE s.family = ${sessionId}::uuid AND s.revoked_at IS NOT NULL)`)
-  return row && { defaultKeys: [row.ofUser, row.ofApplication].filter((id) => id !== null) }
+  return row && { user: row.user, defaultKeys: [row.ofUser, row.ofApplication].filter((id) => id !== null) }
 }

@@ -2,6 +2,7 @@ import { createLoadingCache } from '../../kernel/concurrency/loading-cache.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import type { Caller } from './acl.ts'
+import { callerUserOf } from './caller-user.ts'
 import { credentialHash } from './secrets/secrets.ts'
 
 /** A valid API key, as requests need it. */
@@ -81,7 +82,8 @@ async function loadKey(db: Db, id: string): Promise<Key | undefined> {
   const hash = credentialHash(id)
   const [row] = await db.query<Omit<Key, 'keyHash'>>(sql`
     SELECT type, application_id AS "applicationId", permissions, user_id AS "userId",
-           expires_at AS "expiresAt", allowed_origins AS "allowedOrigins",
+           expires_at AS "expiresAt", allowed_origins AS "allowedOrigins", metadata AS "keyMetadata",
+           (SELECT ${callerUserOf} FROM svc.users u WHERE u.id = user_id) AS "user",
            (SELECT (a.limits->>'requestsPerSecond')::float8 FROM svc.applications a WHERE a.id = application_id)
              AS "requestsPerSecond",
            (SELECT (a.limits->>'applicationConnections')::float8 FROM svc.applications a WHERE a.id = application_id)

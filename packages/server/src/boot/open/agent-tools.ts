@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import type { McpServices } from '../../agents/mcp/mcp-operations.ts'
 import { createToolTokens } from '../../agents/mcp/tool-token.ts'
 import type { AgentServices } from '../../agents/services.ts'
+import { findCallerUser } from '../../api/access/caller-user.ts'
 import type { Secrets } from '../../api/access/secrets/secrets.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
@@ -31,7 +32,11 @@ export function createAgentTools(
       const [running] = await db.query(sql`
         SELECT FROM svc.agents WHERE id = ${grant.agentId}::uuid AND NOT EXISTS (
           SELECT FROM svc.agent_invocations WHERE id = ${grant.invocationId}::uuid AND status <> 'running')`)
-      return running && grant
+      if (!running) return undefined
+      const { applicationId, toolsOf } = grant.caller
+      if (toolsOf?.userId == null) return grant
+      const user = await findCallerUser(db, applicationId, toolsOf.userId)
+      return user && { ...grant, caller: { ...grant.caller, user } }
     },
   }
 }

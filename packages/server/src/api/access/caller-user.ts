@@ -1,0 +1,25 @@
+// Who asks, as the rules of datasets see it.
+import type { Db } from '../../kernel/db/db.ts'
+import { raw, sql } from '../../kernel/db/sql.ts'
+
+/** The user of a token, or of a key of type `user`, as it was when the credential was last looked at. */
+export type CallerUser = {
+  readonly id: number
+  readonly email: string
+  readonly roles: readonly string[]
+  /** Without `auth`, which is a credential. */
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/** SQL: the `CallerUser` of a row of `svc.users`, called `u`. */
+export const callerUserOf = raw(
+  `jsonb_build_object('id', u.id, 'email', u.email, 'roles', to_jsonb(u.roles), 'metadata', u.metadata - 'auth')`,
+)
+
+/** Undefined when the user is gone, or was disabled. */
+export async function findCallerUser(db: Db, applicationId: string, id: number): Promise<CallerUser | undefined> {
+  const [row] = await db.query<{ user: CallerUser }>(sql`
+    SELECT ${callerUserOf} AS "user" FROM svc.users u
+    WHERE u.id = ${id} AND u.application_id = ${applicationId}::uuid AND u.enabled`)
+  return row?.user
+}
