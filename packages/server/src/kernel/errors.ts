@@ -10,6 +10,7 @@ const table = {
   weak_password: [400, 'The password is too weak'],
   unauthorized: [401, 'Not authorized'],
   email_not_verified: [401, 'The e-mail address is not confirmed'],
+  rule_refused: [403, 'The rules of the dataset do not allow this'],
   second_factor_required: [401, 'A second factor is needed'],
   not_found: [404, 'Not found'],
   agent_not_found: [404, 'There is no such agent'],

@@ -3,7 +3,7 @@ import { ApiError, isNotFound } from '../../kernel/errors.ts'
 import type { Scope } from '../access/acl.ts'
 import type { Resource, Store } from './resource.ts'
 import type { StoredEntity } from './rows.ts'
-import { getEntity } from './store.ts'
+import { getWhole } from './store.ts'
 
 /**
  * Cache of records, and of values derived from them, for requests that need one on the way. A change is seen by every
@@ -34,7 +34,7 @@ export function createRecordCache<T>(
   /** Absence is a value, because it is cached as long as presence. */
   async function load(scope: Scope, id: string): Promise<T | ApiError> {
     try {
-      return await derive(await getEntity(store, scope, id))
+      return await derive(await getWhole(store, scope, id))
     } catch (error) {
       if (isNotFound(error)) return error
       throw error

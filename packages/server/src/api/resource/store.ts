@@ -59,6 +59,13 @@ async function getStored(store: Store, scope: Scope, id: string, view: View | un
   return readRow(resource, row, secrets)
 }
 
+/** A record as it is stored, whatever its resource shows of it to this caller. */
+export async function getWhole(store: Store, scope: Scope, id: string): Promise<StoredEntity> {
+  const stored = await getStored(store, scope, id, await viewFor(store, scope))
+  if (scope.trail) noteRecord(scope.trail, stored.entity)
+  return stored
+}
+
 export async function getEntity(
   store: Store,
   scope: Scope,

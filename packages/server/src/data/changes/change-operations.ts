@@ -53,6 +53,7 @@ export const changeOperations: readonly Operation<ChangeServices>[] = [
     async handle(context, { params: { id }, query }) {
       const { datasetCache, listenerSlots } = context.services
       const { dataset } = await datasetCache.get(context.scope, id)
+      demandUnbound(dataset)
       const release = await listenerSlots.admit(dataset.applicationId)
       try {
         return await openChanges(context, dataset, lastIdOf(context.request, query.lastEventId), release)
@@ -63,6 +64,15 @@ export const changeOperations: readonly Operation<ChangeServices>[] = [
     },
   }),
 ]
+
+/** The log has no values, so nothing could say which of its changes a caller whom rules bind may see. */
+function demandUnbound({ narrowing }: CachedDataset['dataset']): void {
+  if (narrowing)
+    throw new ApiError(
+      'rule_refused',
+      'Changes are not told to callers whom rules of the dataset bind. Query it again.',
+    )
+}
 
 type Context = {
   readonly request: FastifyRequest
@@ -87,7 +97,10 @@ async function openChanges(
   const { datasetCache, changeFeed } = services
   signal.throwIfAborted()
   const listener = createListener({ reset: () => resetConnection(request) })
-  const recheck = () => datasetCache.get(scope, dataset.id)
+  const recheck = async (): Promise<void> => {
+    const current = await datasetCache.get(scope, dataset.id)
+    demandUnbound(current.dataset)
+  }
   const leave = await changeFeed.subscribe(dataset, lastId, { listener, recheck, signal })
   const forget = endWith(signal, listener)
   listener.body.once('close', () => {

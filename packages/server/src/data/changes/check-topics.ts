@@ -54,11 +54,13 @@ async function checkRecord(topic: Topic, dataset: Dataset): Promise<void> {
   await Promise.all(
     [...topic.subscribers].map(({ listener, recheck }) =>
       recheck().catch((error) => {
-        if (isNotFound(error)) listener.end(errorFrame(error))
+        if (isNotFound(error) || isRuleRefused(error)) listener.end(errorFrame(error))
       }),
     ),
   )
 }
+
+const isRuleRefused = (error: unknown): error is ApiError => error instanceof ApiError && error.code === 'rule_refused'
 
 async function checkTable(db: Db, topic: Topic, state: TableState | undefined, position: LogPosition): Promise<void> {
   if (topic.subscribers.size === 0) return

@@ -3,9 +3,11 @@
 import type { Periods } from '../../query/execution/introspection.ts'
 import type { ServerKey } from '../databases/driver.ts'
 import type { AttributeDto } from './attribute-dto.ts'
+import type { Narrowing } from './rules/narrowing-type.ts'
+import type { Ruled } from './rules/rule.ts'
 
 /** A dataset as used inside the service. Callers that need only a part pick it from this type. */
-export type Dataset = {
+export type Dataset = Ruled & {
   readonly id: string
   readonly applicationId: string
   readonly databaseId: string
@@ -25,6 +27,8 @@ export type Dataset = {
   readonly revision: string
   /** Not stored: see longitude-periods.ts. */
   readonly periods?: Periods
+  /** Not stored: what rules leave of the dataset for a caller, where they bind one. */
+  readonly narrowing?: Narrowing
 }
 
 /** The part of a dataset that is inspected; a dataset that is not stored yet has only this. */

@@ -17,6 +17,9 @@ import { datasetTypeNames, datasetTypeOf } from './dataset-types.ts'
 import { sealedSecrets } from './find-dataset.ts'
 import { checkOverviewSetting } from './overview-setting.ts'
 import { readDeclarations } from './parameters.ts'
+import { checkRules } from './rules/check-rules.ts'
+import { demandRecordWrite, recordMetadata, recordView } from './rules/record-view.ts'
+import { boundCallers, type Ruled, rulesSchema } from './rules/rule.ts'
 import { sealHeaders } from './secret-headers.ts'
 import type { Sources } from './sources.ts'
 import { checkSridSetting } from './srid-setting.ts'
@@ -86,13 +89,23 @@ export const dataset = defineResource<DatasetServices>({
       isKeptOnReplace: true,
     }),
     secrets: field('string', secretsSchema, { mode: 'writeOnly' }),
+    rules: field('json', rulesSchema, { isKeptOnReplace: true, queryable: false }),
+    rulesFor: field(
+      'string',
+      Type.Enum([...boundCallers], {
+        description: 'Whom rules bind: `users`, and keys of users; `all`: also keys that stand for no user',
+      }),
+      { default: 'users', isKeptOnReplace: true },
+    ),
   },
   joins: {
     application: { one: 'Application', field: 'applicationId' },
     database: { one: 'Database', field: 'databaseId' },
     owner: { one: 'User', field: 'ownerId' },
   },
+  view: async ({ caller }) => recordView(caller),
   async prepare({ values, previous, input, applicationId, leaving }, scope, { db, secrets, sources }) {
+    if (previous) demandRecordWrite(scope.caller, previous)
     const next: Entity = { ...previous, ...values }
     const repointed = changedOf(references, previous, values)
     if (previous) demandRepointing(scope, repointed, 'datasets')
@@ -121,6 +134,8 @@ export const dataset = defineResource<DatasetServices>({
         if (mayFail && error instanceof ApiError) return {}
         throw error
       })
+    const { rules } = values as Ruled
+    if (rules && facts.attributes) checkRules(rules, { ...draft, attributes: facts.attributes })
     if (isTimeSet(values, previous) && facts.attributes) checkTimeSetting({ ...draft, attributes: facts.attributes })
     return {
       ...values,
@@ -159,6 +174,7 @@ const draftOf = (
 })
 
 export const datasetOperations = standardOperations(dataset, {
+  metadata: recordMetadata,
   list: {
     parameters: {
       tags: Type.Optional(nameList('Datasets with any of these metadata.tags', { maxItems: 100 })),

@@ -23,7 +23,7 @@ async function datasetsWhere(db: Db, condition: Sql): Promise<Dataset[]> {
     Row & Omit<Dataset, 'databaseType' | 'serverKey'> & { database: ServerFields | null }
   >(sql`
     SELECT id, application_id AS "applicationId", database_id AS "databaseId", name, type, source, attributes, metadata,
-           secrets, revision, (SELECT ${serverOf} FROM svc.databases d WHERE d.id = database_id) AS database
+           rules, rules_for AS "rulesFor", secrets, revision, (SELECT ${serverOf} FROM svc.databases d WHERE d.id = database_id) AS database
     FROM svc.datasets WHERE ${condition}`)
   return rows.map(({ database, ...row }) => ({ ...row, ...within(database), revision: String(row.revision) }))
 }

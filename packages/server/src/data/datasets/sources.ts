@@ -11,6 +11,7 @@ import { createLongitudePeriods } from './longitude-periods.ts'
 import type { MemoryOptions } from './memory/memory-options.ts'
 import { queryRows } from './memory/memory-source.ts'
 import { readDeclarations, readParameters } from './parameters.ts'
+import { visibleSource } from './rules/visible-source.ts'
 
 /** What datasets need from databases. */
 export type DatabaseLookup = {
@@ -50,7 +51,8 @@ export function createSources(db: Db, paths: DatabaseLookup, memory: MemoryOptio
     findDatabase: async (applicationId, id) => (await paths.find(applicationId, id))?.id,
     inspect,
     current: async (dataset) => withPeriods(await withColumns(dataset)),
-    open: async (dataset, inputs) => datasetTypeOf(dataset).open(dataset, meansOf(dataset), inputs),
+    open: async (dataset, inputs) =>
+      visibleSource(dataset, await datasetTypeOf(dataset).open(dataset, meansOf(dataset), inputs)),
     estimate: async (dataset, options) => datasetTypeOf(dataset).estimate?.(dataset, meansOf(dataset), options),
   }
 }

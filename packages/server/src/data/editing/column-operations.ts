@@ -8,6 +8,7 @@ import { json, type Sql, sql } from '../../kernel/db/sql.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { unknownName } from '../../kernel/nearest-name.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
+import { demandRecordWrite } from '../datasets/rules/record-view.ts'
 import { changeAttributes } from '../datasets/store-dataset.ts'
 import { columnSchema, planColumn } from './column-definition.ts'
 import { attributesBut, readColumnFacts } from './column-facts.ts'
@@ -72,6 +73,7 @@ const drop = operation({
 
 export async function beginColumns({ services, scope }: EditContext, id: string): Promise<Edit> {
   const edit = await beginEdit(services, scope, id)
+  demandRecordWrite(scope.caller, edit.dataset)
   if (!edit.table.isPlatform)
     throw new ApiError(
       'conflict',

@@ -21,6 +21,7 @@ import { rowTagger } from './rows/row-tag.ts'
 import { type EditTable, openEditTable } from './writing/edit-table.ts'
 import type { EditTransaction } from './writing/edit-transaction.ts'
 import { transactExternal } from './writing/external-write.ts'
+import { knownColumns } from './writing/ruled-write.ts'
 import { explainWrite } from './writing/write-errors.ts'
 import { setWriteLimits } from './writing/write-rows.ts'
 
@@ -57,14 +58,15 @@ export type EditContext = {
 
 export type Edit = CachedDataset & {
   readonly table: EditTable
-  /** The caller may add rows and nothing else, so that answers and errors tell nothing of other rows. */
+  /** The caller may add rows and nothing else, or is bound by rules, so that answers and errors tell nothing of other rows. */
   readonly isAppendOnly: boolean
 }
 
 export async function beginEdit(services: EditServices, scope: Scope, id: string): Promise<Edit> {
   const cached = await services.datasetCache.get(scope, id)
-  const table = await openEditTable(services.connections, cached.dataset)
-  return { ...cached, table, isAppendOnly: !reaches(scope.caller, 'write', cached.dataset) }
+  const table = knownColumns(await openEditTable(services.connections, cached.dataset), cached.dataset)
+  const isBound = cached.dataset.narrowing !== undefined
+  return { ...cached, table, isAppendOnly: isBound || !reaches(scope.caller, 'write', cached.dataset) }
 }
 
 /** Before the body is read: that there is such a dataset. Its table is looked at later. */
@@ -73,9 +75,9 @@ export const demandDataset = (
   { id }: { readonly id: string },
 ): Promise<unknown> => services.datasetCache.get(scope, id)
 
-/** Whether the caller may also query the dataset: only then are its rows shown. */
+/** Whether the caller may also query all of the dataset: only then are its rows shown by writes. */
 export const mayQuery = ({ scope: { caller } }: EditContext, dataset: Dataset): boolean =>
-  reaches(caller, 'execute', dataset)
+  !dataset.narrowing && reaches(caller, 'execute', dataset)
 
 const reaches = (caller: Caller, level: AclLevel, { id }: Dataset): boolean =>
   reachesId(scopeOf(caller, 'datasets', level), id)

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { alsoAt, type Scope } from '../../api/access/acl.ts'
 import { freeObject } from '../../api/http/input/bounded-schemas.ts'
 import type { QueryTree } from '../../api/http/input/query-string.ts'
-import { type Sql, sql } from '../../kernel/db/sql.ts'
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import { ApiError, invalid } from '../../kernel/errors.ts'
 import { rowBudget } from '../../kernel/json/json-budget.ts'
 import { limits, overLimit } from '../../kernel/limits/limits.ts'
@@ -21,9 +21,10 @@ import { beginEdit, demandDataset, type Edit, type EditContext, operation, write
 import { readOneRow } from './input/input-rows.ts'
 import { hasPatch, isMergePatch } from './input/merge-json.ts'
 import { repairParameter } from './insert-operation.ts'
-import { countRows } from './writing/edit-transaction.ts'
+import { countRows, type EditTransaction, writeRows } from './writing/edit-transaction.ts'
 import { prepareChanges } from './writing/row-writes.ts'
-import { deleteSql, updateSql } from './writing/write-rows.ts'
+import { demandAllowed, mayBecome, refusedByRule, seen, withSetValues } from './writing/ruled-write.ts'
+import { deleteSql, updateSql, withAllowed } from './writing/write-rows.ts'
 import type { RowStatement } from './writing/written-rows.ts'
 
 const selection = {
@@ -63,7 +64,7 @@ const patch = operation({
     const { repair = false, expect } = query
     const edit = await beginQueriedEdit(context, id)
     const condition = conditionOf(edit, query, context.tree)
-    const input = readOneRow(context.request.body, edit.table)
+    const input = withSetValues(readOneRow(context.request.body, edit.table), edit.dataset, 'change')
     const key = input.cells.find(({ name }) => edit.table.key.some((one) => one.name === name))
     if (key) throw invalid(key.path, 'is part of the key, which cannot be changed')
     const changes = await prepareChanges(context, edit, input, { repair })
@@ -109,10 +110,10 @@ const beginQueriedEdit = ({ services, scope }: EditContext, id: string): Promise
 
 type Selection = { readonly filter?: unknown; readonly 'filter-lang'?: string | undefined }
 
-function conditionOf({ attributes }: Edit, selected: Selection, tree: QueryTree): Sql {
+function conditionOf(edit: Edit, selected: Selection, tree: QueryTree): Sql {
   const { where, filterLanguage } = requestedFilter(selected, tree)
   if (where === undefined) throw invalid('query/filter', 'is required; filter={} matches all rows')
-  return filterSql(parseFilterIn(filterLanguage, where, attributes, { path: 'query/filter' }), column)
+  return seen(edit, filterSql(parseFilterIn(filterLanguage, where, edit.attributes, { path: 'query/filter' }), column))
 }
 
 type Writing = RowStatement & { readonly expect: number; readonly columns: readonly string[] }
@@ -130,11 +131,23 @@ async function writeMatching(context: EditContext, edit: Edit, writing: Writing)
   const [matches] = (await Array.fromAsync(batches)).flat(2)
   demandCount(Number(matches), expect)
   const { count } = await writeInTransaction(context, edit, async (tx) => {
-    const count = await countRows(tx, writing, context.signal)
+    const count = await writeAllowed(tx, edit, writing, context.signal)
     demandCount(count, expect)
     return { count, columns }
   })
   return { body: { count } }
+}
+
+/** Writes the rows, and answers how many they are. */
+async function writeAllowed(tx: EditTransaction, edit: Edit, writing: Writing, signal: AbortSignal): Promise<number> {
+  const { operation, condition, columns } = writing
+  const level = operation === 'update' ? 'change' : 'delete'
+  await demandAllowed(tx, edit, { level, condition, names: columns }, signal)
+  const isAllowed = operation === 'update' ? mayBecome(edit, level, columns) : undefined
+  if (!isAllowed) return countRows(tx, writing, signal)
+  const rows = await writeRows(tx, writing, withAllowed(raw('1'), isAllowed), signal)
+  if (rows.some(({ allowed }) => allowed !== true)) throw refusedByRule(level)
+  return rows.length
 }
 
 function demandCount(count: number, expected: number): void {

@@ -28,6 +28,7 @@ import { aheadOfSequence } from './input/row-numbers.ts'
 import { rowAnswer } from './rows/row-answer.ts'
 import { keyAddress, keyWriter, rowShape } from './rows/row-shape.ts'
 import type { EditTable } from './writing/edit-table.ts'
+import { bodyWithSetValues, mayBecome } from './writing/ruled-write.ts'
 import { isDuplicateKey } from './writing/write-errors.ts'
 import { type ConflictRule, conflictRules, type InsertOptions, insertRows } from './writing/write-rows.ts'
 
@@ -103,7 +104,8 @@ async function insert(context: EditContext, id: string, { onConflict, repair = f
 
 /** Existing rows are neither changed nor compared by whoever may only add rows. */
 export function refuseBeyondAppend({ headers }: EditContext['request'], onConflict: ConflictRule | undefined): void {
-  if (onConflict !== undefined) throw denied('onConflict needs write access to the dataset; the key grants append.')
+  if (onConflict !== undefined)
+    throw denied('onConflict needs write access to the dataset, and is not for callers whom rules bind.')
   if (headers['if-match'] !== undefined) throw invalid('header/if-match', 'must be left out: the key may only add rows')
 }
 
@@ -121,7 +123,8 @@ export async function insertBody(
   const filledKey = new Set(keyToFill === undefined ? [] : [keyToFill])
   const options = { repair, crs, filled: filledKey, hidesColumns: isAppendOnly && !mayQuery(context, dataset) }
   const checking = { connection: await table.connect(), timeoutMs: timeoutOf(undefined), signal }
-  const rows = await checkNewRows(body, table, options, checking)
+  const rows = await checkNewRows(bodyWithSetValues(body, edit), table, options, checking)
+  const ruled: InsertOptions = { ...inserting, mayBecome: (names) => mayBecome(edit, 'append', names) }
   const quota = table.isPlatform
     ? await services.uploading.storage.measure(services.db, dataset.applicationId)
     : undefined
@@ -131,7 +134,7 @@ export async function insertBody(
     const advance = await aheadOfSequence(tx, table, rows.largestKey, { sequence, maxLead })
     const made: Row[] = []
     for await (const batch of rows.batches())
-      for (const row of await insertRows(tx, table, batch, inserting, signal)) made.push(row)
+      for (const row of await insertRows(tx, table, batch, ruled, signal)) made.push(row)
     await advance()
     if (quota && (await quota.left(tx)) < 0) throw quotaExceeded(quota.bytes)
     return { made, count: made.length, columns: rows.columns }

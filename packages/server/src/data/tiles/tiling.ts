@@ -181,7 +181,9 @@ function tableStatistics(sources: Sources): TileDatasets['table'] {
     const { rows = null, isIndexed = false } = (await sources.estimate(dataset, options).catch(() => undefined)) ?? {}
     return rows !== null && isIndexed ? { rows } : undefined
   }
-  return (dataset) => tables.get(`${dataset.id} ${dataset.revision}`, () => look(dataset))
+  // Rows of which attributes are masked come from a query, not from the table.
+  return async (dataset) =>
+    dataset.narrowing?.masks.size ? undefined : tables.get(`${dataset.id} ${dataset.revision}`, () => look(dataset))
 }
 
 /** The table of a dataset, if it is in the application's own schema. */

@@ -132,6 +132,11 @@ async function reachedDataset(
   if (!record || record.dataset.applicationId !== entity.applicationId) {
     throw invalid(`${place}/datasetId`, 'must be the id of a dataset of the same application')
   }
+  if (record.dataset.narrowing)
+    throw new ApiError(
+      'rule_refused',
+      'Changes are not sent for callers whom rules of the dataset bind. Use a key without a user.',
+    )
   return record.dataset
 }
 

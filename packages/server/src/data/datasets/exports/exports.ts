@@ -75,9 +75,9 @@ async function keyOf(
   { versions }: Exports,
   { format, dataset, plan, srid, inputs }: ExportQuery,
 ): Promise<{ key: ExportKey; isWatched: boolean }> {
-  const { id, applicationId, revision } = dataset
+  const { id, applicationId, revision, narrowing } = dataset
   const version = await versions.exactly(dataset)
-  const hash = hashOf(serialize([format, id, revision, version, srid, inputs, plan]))
+  const hash = hashOf(serialize([format, id, revision, version, narrowing?.digest, srid, inputs, plan]))
   const isWatched = version !== undefined
   return { key: { applicationId, hash, maxAgeMs: isWatched ? watchedMs : unwatchedMs }, isWatched }
 }

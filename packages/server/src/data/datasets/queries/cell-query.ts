@@ -9,6 +9,7 @@ import { geometriesOf } from '../attribute-dto.ts'
 import type { CachedDataset } from '../dataset-cache.ts'
 import type { Dataset } from '../dataset-record.ts'
 import type { Source, SourceRows } from '../dataset-type.ts'
+import { visiblePlan } from '../rules/narrowing.ts'
 
 export type CellParameters = {
   readonly aggregate?: string | undefined
@@ -74,7 +75,7 @@ export function cellSource(
   const { applicationId } = dataset
   return {
     dataset: { ...dataset, attributes: [] },
-    plan: { ...plan, columns: cellQueryColumns(aggregate), group: [] },
+    plan: { ...visiblePlan(dataset, plan), columns: cellQueryColumns(aggregate), group: [] },
     source: {
       rows: (cells, { geometry: notation }, options) =>
         counting.count({ source, applicationId, geometry, aggregate, plan: cells }, notation, options),

@@ -6,11 +6,12 @@ import { blame, type Connection } from '../../../query/execution/connection.ts'
 import type { Relation } from '../../../query/execution/plan-sql.ts'
 import { splitMarkers } from '../../../query/execution/sql-markers.ts'
 import { relationsOf } from '../../databases/postgres/tenant-sql/tenant-sql.ts'
-import { attributesOf, geometriesOf } from '../attribute-dto.ts'
+import { geometriesOf } from '../attribute-dto.ts'
 import type { Dataset } from '../dataset-record.ts'
 import type { DatasetType, ParameterValues, Source, SourceContext } from '../dataset-type.ts'
 import { declarationHint, parameterisedSql, readParameters } from '../parameters.ts'
 import { answerInSql, explainInSql, sqlAbilities } from '../queries/sql-answer.ts'
+import { visibleRelation } from '../rules/visible-relation.ts'
 import { checkKnownSrid } from '../srid-setting.ts'
 import { toDto } from './table.ts'
 
@@ -59,8 +60,9 @@ async function openSql(
   const { names } = splitMarkers(dataset.source)
   const parameters = readParameters(dataset.metadata.parameters, names, inputs)
   const query = parameterisedSql(dataset.source, parameters, connection.parameterTypes)
-  const relation: Relation = { from: sql`(\n${query}\n)`, isTable: false, key: [] }
-  const there = { connection, subject: { attributes: attributesOf(dataset).values().toArray() }, runRest }
+  const visible = await visibleRelation(connection, dataset, { from: sql`(\n${query}\n)`, isTable: false })
+  const relation: Relation = { from: visible.from, isTable: false, key: [] }
+  const there = { connection, subject: { attributes: visible.attributes }, runRest }
   return {
     ...sqlAbilities(there, relation, false),
     rows: (plan, shape, options) => answerInSql(there, relation, plan, shape, options).catch(blame(connection)),

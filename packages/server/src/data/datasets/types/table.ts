@@ -13,6 +13,7 @@ import type { Dataset } from '../dataset-record.ts'
 import type { DatasetType, Source, SourceContext } from '../dataset-type.ts'
 import type { RunRest } from '../queries/remaining-plan.ts'
 import { answerInSql, compileInSql, explainInSql, sqlAbilities } from '../queries/sql-answer.ts'
+import { type VisibleRelation, visibleRelation } from '../rules/visible-relation.ts'
 import { checkKnownSrid } from '../srid-setting.ts'
 import { withDemandedColumns } from './demand-columns.ts'
 
@@ -46,19 +47,27 @@ async function openTable(dataset: Dataset, { connect, runRest }: SourceContext):
   const connection = await connect()
   const former = opened.get(dataset)
   if (former?.connection === connection) return former.source
-  const source = tableSource(dataset, withDemandedColumns(connection, dataset), runRest)
+  const demanding = withDemandedColumns(connection, dataset)
+  const visible = await visibleRelation(demanding, dataset, { from: demanding.tableSql(dataset.source), isTable: true })
+  const source = tableSource(dataset, demanding, visible, runRest)
   opened.set(dataset, { connection, source })
   return source
 }
 
-function tableSource(dataset: Dataset, connection: Connection, runRest: RunRest): Source {
-  const from = connection.tableSql(dataset.source)
+function tableSource(
+  dataset: Dataset,
+  connection: Connection,
+  { from, isTable: mayBeTable, attributes: read }: VisibleRelation,
+  runRest: RunRest,
+): Source {
   const attributes = attributesOf(dataset)
-  const there = { connection, subject: { table: dataset.source, attributes: attributes.values().toArray() }, runRest }
+  const table = mayBeTable ? { table: dataset.source } : {}
+  const there = { connection, subject: { ...table, attributes: read }, runRest }
   const key = dataset.attributes.filter(({ primaryKey }) => primaryKey).flatMap((dto) => attributes.get(dto.name) ?? [])
   /** Asks whether TABLESAMPLE works only when a sample is requested. */
   const relation = async (plan: Plan, options: SelectOptions): Promise<Relation> => {
-    const isTable = plan.sample ? (await connection.describeTable(dataset.source, options)).isTable : false
+    const isTable =
+      plan.sample && mayBeTable ? (await connection.describeTable(dataset.source, options)).isTable : false
     return { from, key, isTable }
   }
   return {

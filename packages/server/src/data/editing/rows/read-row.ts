@@ -7,7 +7,7 @@ import type { Source } from '../../datasets/dataset-type.ts'
 import { timeoutOf } from '../../datasets/queries/query-parameters.ts'
 import type { QueryServices } from '../../datasets/queries/query-services.ts'
 import type { EditContext } from '../editing.ts'
-import { absentRow, noRow, rowCondition } from './row-shape.ts'
+import { absentRow, noRow, visibleRow } from './row-shape.ts'
 
 type Reader = Pick<EditContext, 'request' | 'signal'> & { readonly services: Pick<QueryServices, 'slots'> }
 
@@ -21,7 +21,7 @@ type RowSelection = {
 /** The row whose key ends the address of the request, or 404. */
 export async function readRow(context: Reader, { dataset, inSql, columns }: RowSelection): Promise<Row> {
   const { request, services, signal } = context
-  const { condition } = rowCondition(dataset, request.raw.url ?? '')
+  const { condition } = visibleRow(dataset, request.raw.url ?? '')
   const statement = sql`SELECT ${columns} FROM ${inSql.relation.from} AS q WHERE ${condition}`
   const release = await services.slots.take(dataset.applicationId, signal)
   const options = { timeoutMs: timeoutOf(undefined), signal, atMost: 1, isTrusted: true, reads: 'row' } as const

@@ -8,6 +8,7 @@ import { ApiError } from '../../../kernel/errors.ts'
 import type { GeometryForm } from '../../../query/execution/dialect.ts'
 import { column } from '../../../query/execution/postgres-sql.ts'
 import { filterSql } from '../../../query/filter/filter-sql.ts'
+import { allOf } from '../../../query/filter/filter-tree.ts'
 import { applyOperator } from '../../../query/filter/operator.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
 import { featureWriter } from '../../../query/formats/geojson.ts'
@@ -18,6 +19,7 @@ import { postgresDialect } from '../../databases/postgres/dialect.ts'
 import { isUnreadValue } from '../../databases/postgres/unread-value.ts'
 import { attributesOf } from '../../datasets/attribute-dto.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
+import { visibleRows } from '../../datasets/rules/narrowing.ts'
 import { type RowTagger, rowTagger } from './row-tag.ts'
 
 /** A row that was read: its answer, its ETag and its key as it stands in an address. */
@@ -136,6 +138,14 @@ export function rowCondition(dataset: Dataset, url: string): RowCondition {
   } catch (error) {
     throw error instanceof ApiError ? absentRow() : error
   }
+}
+
+/** The same of a row of the relation of a source, that the caller may see. */
+export function visibleRow(dataset: Dataset, url: string): RowCondition {
+  const found = rowCondition(dataset, url)
+  return dataset.narrowing
+    ? { ...found, condition: and([found.condition, filterSql(visibleRows(dataset, allOf([])), column)]) }
+    : found
 }
 
 /** Keys of inserted rows: the values themselves, or a list for each row where the key has several columns. */

@@ -14,11 +14,16 @@ export type RowTagger = {
 /**
  * Equal for equal contents, whoever computes it: sessions print values alike (`kernel/db/postgres/postgres-client.ts`). Not xmin, which is
  * another one after a restore, and which partitioned tables do not return. In an external database the user may read some columns only,
- * those of the dataset, and then no whole row.
+ * those of the dataset, and then no whole row; so it is with rules, whose tag must not tell of attributes that are hidden.
  */
-function digestOf({ databaseType, attributes }: Pick<Dataset, 'databaseType' | 'attributes'>): Sql {
-  if (driverOf(databaseType)?.isPlatform) return raw('md5((q.*)::text)')
-  const columns = attributes.map(({ name }) => sql`q.${ident(name)}`)
+function digestOf({
+  databaseType,
+  attributes,
+  narrowing,
+}: Pick<Dataset, 'databaseType' | 'attributes' | 'narrowing'>): Sql {
+  if (driverOf(databaseType)?.isPlatform && !narrowing) return raw('md5((q.*)::text)')
+  const seen = attributes.filter(({ name }) => !narrowing?.masks.has(name))
+  const columns = seen.map(({ name }) => sql`q.${ident(name)}`)
   return sql`md5(ROW(${joinSql(columns, ', ')})::text)`
 }
 

@@ -20,11 +20,14 @@ import { aheadOfSequence, largerOf } from '../input/row-numbers.ts'
 import { absentRow, noRow, type RowCondition, rowCondition, rowShape, type ShownRow } from '../rows/row-shape.ts'
 import type { EditColumn } from './edit-table.ts'
 import { writeRows } from './edit-transaction.ts'
+import { demandAllowed, mayBecome, refusedByRule, seen, withSetValues } from './ruled-write.ts'
 import { isDuplicateKey } from './write-errors.ts'
-import { deleteSql, insertRows, updateSql } from './write-rows.ts'
+import { deleteSql, insertRows, updateSql, withAllowed } from './write-rows.ts'
 
-async function conditionOf({ request, signal }: EditContext, { dataset, table }: Edit): Promise<RowCondition> {
-  const found = rowCondition(dataset, request.raw.url ?? '')
+async function conditionOf({ request, signal }: EditContext, edit: Edit): Promise<RowCondition> {
+  const { dataset, table } = edit
+  const ofKey = rowCondition(dataset, request.raw.url ?? '')
+  const found = { ...ofKey, condition: seen(edit, ofKey.condition) }
   if (found.isNative) {
     const statement = sql`SELECT FROM ${table.from} AS q WHERE ${found.condition} LIMIT 0`
     const connection = await table.connect()
@@ -48,16 +51,22 @@ export async function changeRow(
 ): Promise<ShownRow> {
   const { table, dataset } = edit
   const { condition, parts } = await conditionOf(context, edit)
-  const changes = await prepareChanges(context, edit, withoutKey(input, edit, parts), options)
+  const sent = withSetValues(withoutKey(input, edit, parts), dataset, 'change')
+  const changes = await prepareChanges(context, edit, sent, options)
   const shape = rowShape(context.services, dataset, input.isFeature)
   const { row } = await writeInTransaction(context, edit, async (tx) => {
+    const names = namesOf(changes)
+    await demandAllowed(tx, edit, { level: 'change', condition, names }, context.signal)
     await demandTag(tx, context, edit, condition)
     const merged = options.mergesJson ? await mergeJson(tx, table, changes, condition) : changes
     const { repair } = options
     const statement = (returning: Sql): Sql => updateSql(table, merged, condition, { repair, returning })
-    const [row] = await writeRows(tx, { operation: 'update', condition, statement }, shape.columns, context.signal)
+    const isAllowed = mayBecome(edit, 'change', names)
+    const returning = withAllowed(shape.columns, isAllowed)
+    const [row] = await writeRows(tx, { operation: 'update', condition, statement }, returning, context.signal)
     if (!row) throw absentRow()
-    return { row, count: 1, columns: namesOf(changes) }
+    if (isAllowed && row.allowed !== true) throw refusedByRule('change')
+    return { row, count: 1, columns: names }
   })
   return shape.read(row)
 }
@@ -76,6 +85,8 @@ export async function replaceRow(
   const { request, signal } = context
   const { repair } = options
   const { table, dataset } = edit
+  if (dataset.narrowing)
+    throw new ApiError('rule_refused', 'Rows are changed by PATCH and added by POST where rules bind the caller.')
   const { condition, parts } = await conditionOf(context, edit)
   const rest = withoutKey(input, edit, parts)
   // A key that only the database gives stays as it is.
@@ -130,6 +141,7 @@ const keptRow = (): ApiError =>
 export async function deleteRow(context: EditContext, edit: Edit): Promise<void> {
   const { condition } = await conditionOf(context, edit)
   await writeInTransaction(context, edit, async (tx) => {
+    await demandAllowed(tx, edit, { level: 'delete', condition }, context.signal)
     await demandTag(tx, context, edit, condition)
     const statement = (returning: Sql): Sql => deleteSql(edit.table, condition, returning)
     const rows = await writeRows(tx, { operation: 'delete', condition, statement }, raw('1'), context.signal)

@@ -54,6 +54,7 @@ const knownToAppenders: typeof wordsByCode = {
   '23503': ['conflict', () => `A value refers to a row that does not exist. ${nothingAdded}`],
   '23P01': ['conflict', () => `The row excludes another one. ${nothingAdded}`],
   '23514': ['invalid_request', () => `A check of the table is not fulfilled. ${nothingAdded}`],
+  '23502': ['invalid_request', () => `A column that takes no null has no value. ${nothingAdded}`],
 }
 
 function wordsOf(code: string, isAppendOnly: boolean): Words | undefined {

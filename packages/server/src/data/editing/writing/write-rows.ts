@@ -6,6 +6,7 @@ import { geometrySql } from '../input/geometry-column.ts'
 import type { PreparedRow } from '../input/prepare-rows.ts'
 import type { EditColumn, EditTable } from './edit-table.ts'
 import { type EditTransaction, insertStatement } from './edit-transaction.ts'
+import { refusedByRule } from './ruled-write.ts'
 import { writeTimeoutMs } from './write-errors.ts'
 
 export const conflictRules = ['ignore', 'update'] as const
@@ -15,6 +16,8 @@ export type InsertOptions = {
   readonly onConflict: ConflictRule | undefined
   readonly repair: boolean
   readonly returning: Sql
+  /** SQL: whether a row with these columns is one that the caller may write; undefined where every row is. */
+  readonly mayBecome?: (names: readonly string[]) => Sql | undefined
 }
 
 const list = (items: readonly Sql[]): Sql => joinSql(items, ', ')
@@ -40,11 +43,19 @@ export async function insertRows(
   for (const group of Map.groupBy(rows, columnSet).values()) {
     const statement = (returning: Sql): Sql => insertSql(table, group, { ...options, returning })
     const existing = options.onConflict === 'update' ? hasKeyOf(table, group) : undefined
-    const { returning } = options
-    for (const row of await insertStatement(tx, { statement, returning, existing }, signal)) made.push(row)
+    const isAllowed = options.mayBecome?.([...(group[0]?.cells.keys() ?? [])].map(({ name }) => name))
+    const returning = withAllowed(options.returning, isAllowed)
+    for (const row of await insertStatement(tx, { statement, returning, existing }, signal)) {
+      if (isAllowed && row.allowed !== true) throw refusedByRule('append')
+      made.push(row)
+    }
   }
   return made
 }
+
+/** RETURNING with whether each row is one that the caller may have written. */
+export const withAllowed = (returning: Sql, isAllowed: Sql | undefined): Sql =>
+  isAllowed ? sql`${returning}, coalesce(${isAllowed}, FALSE) AS allowed` : returning
 
 function insertSql({ from, key }: EditTable, rows: readonly PreparedRow[], options: InsertOptions): Sql {
   const { onConflict, repair, returning } = options

@@ -25,10 +25,11 @@ export function createUnplacedCheck(versionOf: (dataset: Dataset) => Promise<str
     const isNullable = dataset.attributes.some(({ name, nullable }) => name === geometry.name && nullable)
     if (!isNullable || !source.isCountable || parameters.size > 0) return isNullable
     const version = `${dataset.revision} ${await versionOf(dataset)}`
-    const last = cache.get(dataset.id)
+    const key = `${dataset.id} ${dataset.narrowing?.digest ?? ''}`
+    const last = cache.get(key)
     if (last?.version === version) return last.has
     const has = (await totalRows(source, unplacedPlan(geometry), 'exact', options)) > 0
-    cache.set(dataset.id, { version, has })
+    cache.set(key, { version, has })
     return has
   }
 }

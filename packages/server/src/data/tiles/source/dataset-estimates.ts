@@ -1,23 +1,33 @@
 // Estimated row counts and extents for lists of datasets.
 import { setTimeout } from 'node:timers/promises'
+import type { Caller } from '../../../api/access/acl.ts'
 import type { Db } from '../../../kernel/db/db.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 import type { TableEstimate } from '../../../query/execution/introspection.ts'
 import { findDatasets } from '../../datasets/find-dataset.ts'
+import { isBound } from '../../datasets/rules/narrowing.ts'
 import type { Sources } from '../../datasets/sources.ts'
 
 const atOnce = 4
 /** One time limit for all estimates, so that a list does not wait for a database that is down. */
 const patienceMs = 2_000
 
-/** Estimates by dataset id, from statistics and from tile sources. */
+/** Estimates by dataset id, from statistics and from tile sources; none where rules bind the caller, since they are of all rows. */
 export function createEstimates(db: Db, sources: Sources) {
   return async (
     listed: readonly { readonly id: string }[],
     signal: AbortSignal,
+    caller: Caller,
   ): Promise<ReadonlyMap<string, TableEstimate>> => {
-    const ids = listed.map(({ id }) => id)
-    const [datasets, extents] = await Promise.all([findDatasets(db, ids), tileExtents(db, ids)])
+    const found = await findDatasets(
+      db,
+      listed.map(({ id }) => id),
+    )
+    const datasets = found.filter((dataset) => !isBound(caller, dataset))
+    const extents = await tileExtents(
+      db,
+      datasets.map(({ id }) => id),
+    )
     const estimates = new Map<string, TableEstimate>([...extents].map(([id, extent]) => [id, { rows: null, extent }]))
     const waiting = new AbortController()
     const end = AbortSignal.any([signal, waiting.signal])

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Scope, scopeOf } from '../../../api/access/acl.ts'
 import { createRecordCache } from '../../../api/resource/record-cache.ts'
 import type { BaseServices } from '../../../api/resource/resource.ts'
+import type { Db } from '../../../kernel/db/db.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 import { ApiError, isNotFound } from '../../../kernel/errors.ts'
 import { dataset as datasetResource } from '../../datasets/dataset.ts'
@@ -12,6 +13,7 @@ import type { LoadedTileSource, TileSource, TileSourceContext } from './tile-sou
 import { tileSourceTypeOf } from './tile-source-types.ts'
 import { datasetType } from './types/dataset.ts'
 import { createVersionRefresh, type VersionRefresh } from './version-refresh.ts'
+import { visibleTiles } from './visible-tiles.ts'
 
 export type TileSourceCache = {
   /** At once if it is cached. A version that the request names makes it as new as that version. */
@@ -36,7 +38,7 @@ export function createTileSourceCache(services: BaseServices, context: TileSourc
   const coverageOf = createCoverageCache((applicationId, id) => datasetType.detect(context, applicationId, id))
   const explicit = createRecordCache(
     { resource: tileSource, services },
-    async ({ entity, revision }) => following(await load(entity as TileSource, revision)),
+    async ({ entity, revision }) => following({ db, coverageOf }, await load(entity as TileSource, revision)),
     [datasetResource],
   )
   const implicit = createRecordCache({ resource: datasetResource, services }, async ({ entity }) => {
@@ -56,27 +58,20 @@ export function createTileSourceCache(services: BaseServices, context: TileSourc
     return { ...loadedSource, source: { ...base, ...coverage }, isExtentEstimated: isEstimate, lastExtent }
   })
 
-  /** A detected extent, unlike a configured one, follows the data. */
-  async function following(loadedSource: LoadedTileSource): Promise<LoadedTileSource> {
-    const { id, applicationId, source } = loadedSource.source
-    if (!loadedSource.layer) return loadedSource
-    const [row] = await db.query<{ found: boolean }>(
-      sql`SELECT is_extent_found AS found FROM svc.tilesources WHERE id = ${id}::uuid`,
-    )
-    if (!row?.found) return loadedSource
-    const { extentLngLat, isEstimate = false } = await coverageOf(applicationId, source, loadedSource.version)
-    return { ...loadedSource, source: { ...loadedSource.source, extentLngLat }, isExtentEstimated: isEstimate }
-  }
-
   const load = (source: TileSource, revision: string): Promise<LoadedTileSource> =>
     tileSourceTypeOf(source).load(context, source, revision)
 
-  function cached(scope: Scope, id: string, notBefore?: number): LoadedTileSource | undefined {
+  function whole(scope: Scope, id: string, notBefore?: number): LoadedTileSource | undefined {
     const record = explicit.fresh(scope, id, notBefore)
     if (!(record instanceof ApiError)) return record
     const reach = scopeOf(scope.caller, 'datasets', 'execute')
     const own = reach && implicit.fresh(reach, id, notBefore)
     return own instanceof ApiError ? undefined : own
+  }
+
+  function cached(scope: Scope, id: string, notBefore?: number): LoadedTileSource | undefined {
+    const loadedSource = whole(scope, id, notBefore)
+    return loadedSource && visibleTiles(loadedSource, scope.caller)
   }
 
   function fresh(scope: Scope, id: string, version?: string): LoadedTileSource | undefined {
@@ -88,16 +83,36 @@ export function createTileSourceCache(services: BaseServices, context: TileSourc
   async function find(scope: Scope, id: string, version?: string): Promise<LoadedTileSource> {
     const notBefore = version === undefined ? 0 : await turnOf(firstNamed(id, version))
     try {
-      return await explicit.get(scope, id, notBefore)
+      return visibleTiles(await explicit.get(scope, id, notBefore), scope.caller)
     } catch (error) {
       const reach = scopeOf(scope.caller, 'datasets', 'execute')
       if (!isNotFound(error) || !reach) throw error
-      return implicit.get(reach, id, notBefore).catch((reason) => {
+      return ofDataset(reach, id, notBefore).catch((reason) => {
         throw isNotFound(reason) ? error : reason
       })
     }
   }
 
+  const ofDataset = async (scope: Scope, id: string, notBefore?: number): Promise<LoadedTileSource> =>
+    visibleTiles(await implicit.get(scope, id, notBefore), scope.caller)
+
   const get: TileSourceCache['get'] = (scope, id, version) => fresh(scope, id, version) ?? find(scope, id, version)
-  return { fresh, get, ofDataset: implicit.get }
+  return { fresh, get, ofDataset }
+}
+
+type CoverageOf = ReturnType<typeof createCoverageCache>
+
+/** A detected extent, unlike a configured one, follows the data. */
+async function following(
+  { db, coverageOf }: { readonly db: Db; readonly coverageOf: CoverageOf },
+  loadedSource: LoadedTileSource,
+): Promise<LoadedTileSource> {
+  const { id, applicationId, source } = loadedSource.source
+  if (!loadedSource.layer) return loadedSource
+  const [row] = await db.query<{ found: boolean }>(
+    sql`SELECT is_extent_found AS found FROM svc.tilesources WHERE id = ${id}::uuid`,
+  )
+  if (!row?.found) return loadedSource
+  const { extentLngLat, isEstimate = false } = await coverageOf(applicationId, source, loadedSource.version)
+  return { ...loadedSource, source: { ...loadedSource.source, extentLngLat }, isExtentEstimated: isEstimate }
 }

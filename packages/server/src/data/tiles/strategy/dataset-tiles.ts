@@ -10,6 +10,7 @@ import type { CellAggregate } from '../../../query/plan/cell-aggregate.ts'
 import { type Plan, parsePlan, queryPaths } from '../../../query/plan/plan.ts'
 import { demandSystem } from '../../../query/values/unknown-system.ts'
 import type { ParameterValues } from '../../datasets/dataset-type.ts'
+import { visiblePlan } from '../../datasets/rules/narrowing.ts'
 import { checkInputs } from '../../datasets/sources.ts'
 import { duringTime } from '../../datasets/time-setting.ts'
 import { aggregateTile, tileAggregate } from '../aggregate/aggregate-tile.ts'
@@ -224,7 +225,7 @@ function planOf(layer: DatasetLayer, parameters: TileParameters, tile?: Tile, ma
   const { attributes, geometry } = layer
   const { attributes: names, filter: where, 'filter-lang': filterLanguage, time } = parameters
   const query = { ...(names && { attributes: names }), where, filterLanguage }
-  const plan = duringTime(parsePlan(query, attributes, queryPaths), time, layer)
+  const plan = visiblePlan(layer.dataset, duringTime(parsePlan(query, attributes, queryPaths), time, layer))
   if (plan.group) throw invalid('query/attributes', 'must be attributes: a tile shows rows, not aggregates')
   if (!tile) return plan
   const box = parseFilter({ [geometry.name]: { $bbox: boxOf(tile, margin) } }, attributes)

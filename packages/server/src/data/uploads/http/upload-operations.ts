@@ -24,6 +24,7 @@ import { report } from '../../../kernel/events.ts'
 import { overLimit } from '../../../kernel/limits/limits.ts'
 import { type FileStore, uploadKey } from '../../../kernel/storage/file-store.ts'
 import { currentTraceparent } from '../../../kernel/tracing.ts'
+import { demandRecordWriteOf } from '../../datasets/rules/record-view.ts'
 import { demandReplaceable, type ReplacedDataset, type ReplacedSource } from '../load/replaced-table.ts'
 import { unsupportedFileFault } from '../readers/unsupported-format.ts'
 import { upload } from '../record/upload.ts'
@@ -207,6 +208,7 @@ async function checkReplaced({ db, uploading }: UploadServices, caller: Caller, 
   if (!dataset || !mayWrite({ id, ownerId: dataset.ownerId })) {
     throw new ApiError('not_found', 'There is no Dataset with this id.')
   }
+  await demandRecordWriteOf(db, { caller }, id)
   if (dataset.type !== 'table')
     throw invalid('body/datasetId', 'must be a dataset of type table: only its data can be replaced')
   const { databaseId, source, ownSchema } = dataset

@@ -13,6 +13,7 @@ import { isPlatformType, platformTypes } from '../../databases/drivers.ts'
 import { loginKey } from '../../databases/login-key.ts'
 import { type DatasetServices, dataset } from '../../datasets/dataset.ts'
 import { datasetTypeNames, datasetTypeOf } from '../../datasets/dataset-types.ts'
+import { demandRecordWrite } from '../../datasets/rules/record-view.ts'
 import { deleteTileSourcesOf } from '../../tiles/source/store-tile-source.ts'
 import { type TileSourceServices, tileSource } from '../../tiles/source/tile-source.ts'
 
@@ -33,7 +34,9 @@ const keepData = Type.Optional(
 /** For a dataset made by an upload: also its table, unless another dataset uses it, and its tile sources. */
 const datasetRemoval: Removal<RemovalServices> = {
   parameters: { keepData },
-  async prepare({ entity: { id, applicationId }, query }, { db, connections, tiles }) {
+  async prepare({ entity, query, scope }, { db, connections, tiles }) {
+    const { id, applicationId } = entity
+    demandRecordWrite(scope.caller, entity)
     await tiles.context.data.cancelOverview(String(id))
     const [row] = await db.query<{ table: UploadedTable | null }>(
       sql`SELECT uploaded_table AS "table" FROM svc.datasets WHERE id = ${String(id)}::uuid`,
