@@ -299,6 +299,22 @@ export interface Dataset {
   } | null
   /** The default database unless it is given */
   databaseId: string
+  /** Narrow what keys grant on the rows: a caller for whom no rule fits sees none, several rules add up. null: no rules. Hidden from callers who are bound by them */
+  rules: {
+    /** For users with any of these roles; for every user without it */
+    roles?: string[]
+    /** `anyone`: also for keys that stand for no user, where `rulesFor` is `all` */
+    users?: "signed-in" | "anyone"
+    levels: ("read" | "append" | "change" | "delete")[]
+    /** The rows, as a filter. Values may be `$user.id`, `$user.email`, `$user.roles`, `$user.metadata.…`, `$claims.…` and `$key.metadata.…`; a comparison with one that the caller does not have is false. `$$` begins a text with a dollar */
+    where?: JsonObject
+    /** The attributes that are seen, or may be written; all without it */
+    attributes?: string[]
+    /** Values that the server writes, whatever is sent. They may be of the caller, as in `where` */
+    set?: JsonObject
+  }[] | null
+  /** Whom rules bind: `users`, and keys of users; `all`: also keys that stand for no user */
+  rulesFor: "users" | "all"
   /** Loaded by `join=application` */
   application?: Application | null
   /** Loaded by `join=database` */
@@ -1330,6 +1346,22 @@ export interface DatasetCreate {
   secrets?: {
     headers?: Record<string, string>
   } | null
+  /** Narrow what keys grant on the rows: a caller for whom no rule fits sees none, several rules add up. null: no rules. Hidden from callers who are bound by them */
+  rules?: {
+    /** For users with any of these roles; for every user without it */
+    roles?: string[]
+    /** `anyone`: also for keys that stand for no user, where `rulesFor` is `all` */
+    users?: "signed-in" | "anyone"
+    levels: ("read" | "append" | "change" | "delete")[]
+    /** The rows, as a filter. Values may be `$user.id`, `$user.email`, `$user.roles`, `$user.metadata.…`, `$claims.…` and `$key.metadata.…`; a comparison with one that the caller does not have is false. `$$` begins a text with a dollar */
+    where?: JsonObject
+    /** The attributes that are seen, or may be written; all without it */
+    attributes?: string[]
+    /** Values that the server writes, whatever is sent. They may be of the caller, as in `where` */
+    set?: JsonObject
+  }[] | null
+  /** Whom rules bind: `users`, and keys of users; `all`: also keys that stand for no user */
+  rulesFor?: "users" | "all"
   /** Makes the table that `source` names, in the application’s own database. Without a primary key it gets a numbered column `id`. It is deleted with the dataset. */
   columns?: {
     /** At most 63 bytes of UTF-8 */
@@ -1361,6 +1393,22 @@ export interface DatasetUpdate {
   secrets?: {
     headers?: Record<string, string>
   } | null
+  /** Narrow what keys grant on the rows: a caller for whom no rule fits sees none, several rules add up. null: no rules. Hidden from callers who are bound by them */
+  rules?: {
+    /** For users with any of these roles; for every user without it */
+    roles?: string[]
+    /** `anyone`: also for keys that stand for no user, where `rulesFor` is `all` */
+    users?: "signed-in" | "anyone"
+    levels: ("read" | "append" | "change" | "delete")[]
+    /** The rows, as a filter. Values may be `$user.id`, `$user.email`, `$user.roles`, `$user.metadata.…`, `$claims.…` and `$key.metadata.…`; a comparison with one that the caller does not have is false. `$$` begins a text with a dollar */
+    where?: JsonObject
+    /** The attributes that are seen, or may be written; all without it */
+    attributes?: string[]
+    /** Values that the server writes, whatever is sent. They may be of the caller, as in `where` */
+    set?: JsonObject
+  }[] | null
+  /** Whom rules bind: `users`, and keys of users; `all`: also keys that stand for no user */
+  rulesFor?: "users" | "all"
 }
 
 export type DatasetPatch = MergePatch<DatasetUpdate>
@@ -1559,6 +1607,49 @@ export interface SqlAnswer {
   rows?: JsonObject[]
   /** With `explain`, in place of the others */
   plan?: unknown
+}
+
+export interface DatasetsTryRulesBody {
+  /** Narrow what keys grant on the rows: a caller for whom no rule fits sees none, several rules add up. null: no rules. Hidden from callers who are bound by them */
+  rules?: {
+    /** For users with any of these roles; for every user without it */
+    roles?: string[]
+    /** `anyone`: also for keys that stand for no user, where `rulesFor` is `all` */
+    users?: "signed-in" | "anyone"
+    levels: ("read" | "append" | "change" | "delete")[]
+    /** The rows, as a filter. Values may be `$user.id`, `$user.email`, `$user.roles`, `$user.metadata.…`, `$claims.…` and `$key.metadata.…`; a comparison with one that the caller does not have is false. `$$` begins a text with a dollar */
+    where?: JsonObject
+    /** The attributes that are seen, or may be written; all without it */
+    attributes?: string[]
+    /** Values that the server writes, whatever is sent. They may be of the caller, as in `where` */
+    set?: JsonObject
+  }[] | null
+  /** A user of the application. Needs read on users */
+  userId?: number
+  /** Somebody who need not be there. Without userId too: nobody */
+  user?: {
+    email?: string
+    /** The roles */
+    roles?: string[]
+    metadata?: JsonObject
+  }
+}
+
+export interface DatasetsTryRulesAnswer {
+  /** How many rows are seen */
+  count: number
+  /** How many there are */
+  total: number
+  /** The attributes that are seen */
+  attributes: string[]
+  /** The first 10 of them */
+  rows: JsonObject[]
+  /** Whether rows may be added, if they fit the rules */
+  mayAppend: boolean
+  /** How many rows may be changed */
+  mayChange: number
+  /** How many rows may be deleted */
+  mayDelete: number
 }
 
 export interface QueryCreate {

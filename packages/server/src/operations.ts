@@ -18,6 +18,7 @@ import { dataset, datasetOperations } from './data/datasets/dataset.ts'
 import { databaseQuery } from './data/datasets/queries/database-query.ts'
 import { queryOperations } from './data/datasets/queries/query-operations.ts'
 import { withRefresh } from './data/datasets/refresh-operation.ts'
+import { tryRules } from './data/datasets/rules/try-rules.ts'
 import { savedQuery, savedQueryOperations } from './data/datasets/saved-query.ts'
 import { makingTables } from './data/editing/create-dataset.ts'
 import { editOperations } from './data/editing/edit-operations.ts'
@@ -76,6 +77,7 @@ export const operations: readonly Operation<Services>[] = [
   ...withRefresh(makingTables(datasetOperations)),
   ...queryOperations,
   databaseQuery,
+  tryRules,
   ...savedQueryOperations,
   ...changeOperations,
   ...editOperations,

@@ -16,6 +16,8 @@ import type {
   DatasetsChangesParams,
   DatasetsDeleteParams,
   DatasetsListParams,
+  DatasetsTryRulesAnswer,
+  DatasetsTryRulesBody,
   DatasetUpdate,
   JsonObject,
 } from '../types.ts'
@@ -57,6 +59,12 @@ export interface RowPage<Row> {
 const root = '/api/v1/datasets'
 
 const refreshable = (send: Sender['json']) => ({
+  /** What a user would see and could write by rules that are not stored yet, or by those of the dataset. */
+  tryRules: (id: string, json: DatasetsTryRulesBody = {}, params?: Params) =>
+    send<DatasetsTryRulesAnswer>('POST', path`/api/v1/datasets/${id}/rules/try`, params, {
+      json,
+      repeatability: 'safe',
+    }),
   /** Reads the columns anew, after the table or query was changed in its database. */
   refresh: (id: string, params?: Params) => send<Dataset>('POST', path`/api/v1/datasets/${id}/refresh`, params),
 })

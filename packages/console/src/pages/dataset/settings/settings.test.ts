@@ -15,6 +15,8 @@ const dataset: Dataset = {
   bytes: null,
   rowEstimate: null,
   overviews: null,
+  rules: null,
+  rulesFor: 'users',
   source: 'https://x.org',
   name: 'X',
   description: '',

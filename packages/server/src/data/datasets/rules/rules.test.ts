@@ -258,6 +258,29 @@ describe('rules', () => {
     }
   })
 
+  test('are tried as a user, before they are stored', async () => {
+    const tryAs = async (body: object) => {
+      const reply = await world.call('POST', `/api/v1/datasets/${id}/rules/try`, { body })
+      assert.equal(reply.status, 200, reply.text)
+      return reply.body
+    }
+    const [bob] = (await world.call('GET', '/api/v1/auth/users?filter[email]=bob@example.org')).body
+    const stored = await tryAs({ userId: bob.id })
+    assert.deepEqual([stored.count, stored.mayAppend, stored.mayChange, stored.attributes.length], [13, true, 13, 6])
+    const rules = [
+      { roles: ['guest'], levels: ['read', 'delete'], where: { town: '$user.metadata.town' }, attributes: ['id'] },
+    ]
+    const guest = await tryAs({ rules, user: { roles: ['guest'], metadata: { town: 'Thun' } } })
+    assert.deepEqual([guest.count, guest.attributes, guest.mayAppend, guest.mayDelete], [19, ['id'], false, 19])
+    assert.deepEqual(Object.keys(guest.rows[0]), ['id'])
+    assert.deepEqual((await tryAs({ rules })).count, 0)
+    const bad = await world.call('POST', `/api/v1/datasets/${id}/rules/try`, {
+      body: { rules: [{ levels: ['read'], where: { x: 1 } }] },
+    })
+    assert.equal(bad.status, 400)
+    assert.equal((await as('ada', 'POST', `/api/v1/datasets/${id}/rules/try`, { body: {} })).status, 403)
+  })
+
   test('bind keys without a user only if the dataset says so', async () => {
     await rule([{ users: 'anyone', levels: ['read'], where: { town: 'Bern' }, attributes: ['id', 'town'] }], {
       rulesFor: 'all',
