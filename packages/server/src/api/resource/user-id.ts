@@ -30,6 +30,9 @@ export const userIdentity: IdentityField = {
 const number = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const text = Type.String({ pattern: digits.source, maxLength: 16 })
 
+/** In bodies. */
+export const userIdSchema = Type.Union([number, text])
+
 /** A field that refers to a user. Bodies may give the number as text too. */
 export const userReference = (mode: 'writable' | 'createOnly') =>
   field('integer', Type.Union([number, Type.Null()]), { mode, input: Type.Union([number, text, Type.Null()]) })

@@ -4,6 +4,8 @@ import { touched } from '../../api/resource/store.ts'
 import type { Queryable } from '../../kernel/db/db.ts'
 import { json, type Sql, sql } from '../../kernel/db/sql.ts'
 import type { Dataset } from './dataset-record.ts'
+import { renamedRules } from './rules/renamed-rules.ts'
+import type { Rule } from './rules/rule.ts'
 import { renamedTime } from './time-setting.ts'
 
 /** What loading a table reveals about it. */
@@ -60,8 +62,20 @@ export async function changeAttributes(tx: Queryable, ids: readonly string[], at
   await tx.query(sql`UPDATE svc.datasets SET attributes = ${attributes}, ${touched} WHERE id = ANY (${ids}::uuid[])`)
 }
 
-/** `metadata.time` follows an attribute that has another name. */
-export async function renameTimes(tx: Queryable, ids: readonly string[], from: string, to: string): Promise<void> {
+/** What names an attribute in the records follows where it has another name. */
+export async function renameAttribute(tx: Queryable, ids: readonly string[], from: string, to: string): Promise<void> {
+  await renameTimes(tx, ids, from, to)
+  await renameInRules(tx, ids, from, to)
+}
+
+async function renameInRules(tx: Queryable, ids: readonly string[], from: string, to: string): Promise<void> {
+  const rows = await tx.query<{ id: string; rules: readonly Rule[] }>(sql`
+    SELECT id, rules FROM svc.datasets WHERE id = ANY (${ids}::uuid[]) AND jsonb_typeof(rules) = 'array'`)
+  for (const { id, rules } of rows)
+    await tx.query(sql`UPDATE svc.datasets SET rules = ${json(renamedRules(rules, from, to))} WHERE id = ${id}::uuid`)
+}
+
+async function renameTimes(tx: Queryable, ids: readonly string[], from: string, to: string): Promise<void> {
   const rows = await tx.query<{ id: string; time: unknown }>(sql`
     SELECT id, metadata -> 'time' AS time FROM svc.datasets WHERE id = ANY (${ids}::uuid[]) AND metadata -> 'time' IS NOT NULL`)
   for (const { id, time } of rows) {

@@ -10,7 +10,7 @@ import { ApiError, invalid } from '../../kernel/errors.ts'
 import { unknownName } from '../../kernel/nearest-name.ts'
 import { show } from '../../query/values/fault.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
-import { renameTimes } from '../datasets/store-dataset.ts'
+import { renameAttribute } from '../datasets/store-dataset.ts'
 import { type Conversion, conversionSql, convertedSql, demandConvertible } from './column-conversion.ts'
 import { checkColumnName, columnSchema, literal, scalarOf } from './column-definition.ts'
 import { attributesWith, readColumnFacts } from './column-facts.ts'
@@ -68,7 +68,7 @@ export const changeColumn = operation({
     await changeColumns(context, edit, name, async (tx, ids) => {
       if (dbType !== undefined) await retype(tx, table, { column, dbType, losesValues: onLoss === 'null' })
       await describeColumn(tx, table, column, planned)
-      if (planned.name !== name) await renameTimes(tx, ids, name, planned.name)
+      if (planned.name !== name) await renameAttribute(tx, ids, name, planned.name)
       const now = (await readColumnFacts(tx, table.tableName)).get(planned.name)
       if (!now) throw new ApiError('conflict', 'The column was dropped meanwhile. Read the dataset again.')
       return attributesWith(name, now)

@@ -258,6 +258,18 @@ describe('rules', () => {
     }
   })
 
+  test('follow a column that has another name', async () => {
+    const rename = async (from: string, to: string) => {
+      const reply = await world.call('PATCH', `/api/v1/datasets/${id}/columns/${from}`, { body: { name: to } })
+      assert.equal(reply.status, 200, reply.text)
+    }
+    await rename('owner', 'keeper')
+    assert.equal((await rowsOf('ada')).length, 14)
+    const { rules } = (await world.call('GET', `/api/v1/datasets/${id}`)).body
+    assert.deepEqual([rules[0].where, rules[2].set], [{ keeper: '$user.email' }, { keeper: '$user.email' }])
+    await rename('keeper', 'owner')
+  })
+
   test('are tried as a user, before they are stored', async () => {
     const tryAs = async (body: object) => {
       const reply = await world.call('POST', `/api/v1/datasets/${id}/rules/try`, { body })

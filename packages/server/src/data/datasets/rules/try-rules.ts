@@ -5,6 +5,7 @@ import { type CallerUser, findCallerUser } from '../../../api/access/caller-user
 import { freeRecord, nameList } from '../../../api/http/input/bounded-schemas.ts'
 import { operationUsing, queryWeight } from '../../../api/http/operation.ts'
 import type { BaseServices } from '../../../api/resource/resource.ts'
+import { readUserReference, userIdSchema } from '../../../api/resource/user-id.ts'
 import { ApiError, invalid } from '../../../kernel/errors.ts'
 import type { SelectOptions } from '../../../query/execution/select-options.ts'
 import { allOf, anyOf } from '../../../query/filter/filter-tree.ts'
@@ -29,13 +30,7 @@ const shownRows = 10
 const bodySchema = Type.Object(
   {
     rules: Type.Optional(rulesSchema),
-    userId: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: 'A user of the application. Needs read on users',
-      }),
-    ),
+    userId: Type.Optional({ ...userIdSchema, description: 'A user of the application. Needs read on users' }),
     user: Type.Optional(
       Type.Object(
         {
@@ -85,7 +80,7 @@ export const tryRules = operationUsing<TryServices>()({
     const { rules = stored.rules ?? null } = body
     if (rules) checkRules(rules, stored)
     const dataset: Dataset = { ...stored, rules, rulesFor: 'all' }
-    const user = await userOf(services, { caller: scope.caller, applicationId: stored.applicationId }, body)
+    const user = await userOf(services, scope, stored.applicationId, body)
     const seen = narrow({ dataset, attributes: attributesOf(dataset) }, { ...nobody(scope.caller), user }).dataset
     const giveBack = await services.slots.take(dataset.applicationId, signal)
     return { body: await look(services, stored, seen, { timeoutMs: timeoutOf(undefined), signal }).finally(giveBack) }
@@ -107,13 +102,14 @@ const nobody = (caller: Caller): Caller => {
 
 async function userOf(
   { db }: TryServices,
-  { caller, applicationId }: { readonly caller: Caller; readonly applicationId: string },
+  scope: Scope,
+  applicationId: string,
   { userId, user }: Static<typeof bodySchema>,
 ): Promise<CallerUser | null> {
   if (userId === undefined) return user ? { id: 0, email: '', roles: [], metadata: {}, ...user } : null
   if (user) throw invalid('body/user', 'must not be given together with userId')
-  authorize(caller, { class: 'users', level: 'read' }, String(userId))
-  const found = await findCallerUser(db, applicationId, userId)
+  const id = readUserReference(userId, 'body/userId', scope)
+  const found = id === null ? undefined : await findCallerUser(db, applicationId, id)
   if (!found) throw invalid('body/userId', 'must be the id of an enabled user of this application')
   return found
 }
