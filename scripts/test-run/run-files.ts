@@ -120,6 +120,8 @@ function startFile(name: string | undefined): FileRun {
 
 function noteEvent(file: FileRun, { type, data }: TestEvent, suitesAround: (data: EventData.TestFail) => string[]) {
   if (type === 'test:stdout' || type === 'test:stderr') file.output += data.message
+  // An error that nobody waited for, after its test had ended: all that is told of why the process ends with 1.
+  if (type === 'test:diagnostic' && data.message.includes('asynchronous activity')) file.output += `${data.message}\n`
   if (type === 'test:pass' && isTest(data)) file[isSkipped(data) ? 'skipped' : 'passed']++
   // A parent only repeats what its failed subtests have said.
   if (type === 'test:fail' && data.details.error.failureType !== 'subtestsFailed') {

@@ -11,7 +11,7 @@ import type { Browser, BrowserContextOptions, Locator, Page, Request } from 'pla
 import { loadSample } from '../../server/src/data/uploads/sample.ts'
 import { baseStyles } from '../../server/src/tenants/cartography/maps/base-styles.ts'
 import { installBaseStyles } from '../../server/src/tenants/cartography/maps/install-base-styles.ts'
-import { launchChromium } from '../../server/testing/chromium.ts'
+import { endRoutesWith, launchChromium } from '../../server/testing/chromium.ts'
 import { type Tenant, type TestApp, testApp } from '../../server/testing/harness.ts'
 
 export type ConsolePage = Page & {
@@ -89,7 +89,7 @@ async function describePage(page: ConsolePage): Promise<string> {
 
 async function openPage(browser: Browser, url: string, path: string, options: OpenOptions): Promise<ConsolePage> {
   const { key, ...context } = options
-  const page = await browser.newPage({ viewport: laptop, reducedMotion: 'reduce', ...context })
+  const page = endRoutesWith(await browser.newPage({ viewport: laptop, reducedMotion: 'reduce', ...context }))
   // A busy machine is no fault of the page.
   page.setDefaultTimeout(100_000)
   const seen = { faults: [] as string[], foreign: [] as string[] }

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { build } from 'vite'
-import { launchChromium } from '../../server/testing/chromium.ts'
+import { endRoutesWith, launchChromium } from '../../server/testing/chromium.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const html = `<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="/maplibre-gl.css">
@@ -34,7 +34,7 @@ export async function startBrowser() {
   return {
     /** The tests' page, without a map, or another. What it throws fails the test that looks at `faults`. */
     async open(address?: string): Promise<Page & { faults: string[] }> {
-      const opened = await browser.newPage({ viewport: { width: 800, height: 500 } })
+      const opened = endRoutesWith(await browser.newPage({ viewport: { width: 800, height: 500 } }))
       // A busy machine is no fault of the page.
       opened.setDefaultTimeout(100_000)
       const faults: string[] = []

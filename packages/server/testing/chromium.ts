@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
 /** The shell without a window takes a third less time than the whole browser. */
 const executables = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
@@ -20,3 +20,16 @@ export const launchChromium = (): Promise<Browser> =>
       shortLived,
     ],
   })
+
+/**
+ * A page that answers requests itself (`page.route`) may still be asked as it is closed. What its handler then awaits fails, after the test has
+ * ended, and nobody waits for it: the process of the tests would end with 1, and nothing would tell why.
+ */
+export function endRoutesWith<T extends Page>(page: T): T {
+  const close = page.close.bind(page)
+  page.close = async (options) => {
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await close(options)
+  }
+  return page
+}
