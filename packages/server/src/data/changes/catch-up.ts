@@ -36,7 +36,7 @@ export function createCatchUp(db: Db): CatchUp {
     }
   }
 
-  return async (topic, lastId, { listener, signal }, reached) => {
+  return async (topic, lastId, { listener, signal, isBound }, reached) => {
     const id = readEventId(lastId)
     const { era, relations } = topic.state
     if (!id || id.era !== era || id.position.xid > reached().xid) return false
@@ -47,7 +47,7 @@ export function createCatchUp(db: Db): CatchUp {
       const key = `${era} ${position.xid}.${position.seq} ${before}`
       const { page, swept } = await reading.join(key, signal, () => readPage(relations, after, before))
       if (position.xid <= swept || topic.state.era !== era) return false
-      for (const frame of framesOf(page.changes, shownOf(topic))) tell(listener, frame)
+      for (const frame of framesOf(page.changes, { ...shownOf(topic), isBound })) tell(listener, frame)
       await listener.drained()
       position = page.position
     }

@@ -24,7 +24,8 @@ export type LoggedChange = {
   readonly ageSeconds?: number
 }
 
-export type ChangeOperation = 'insert' | 'update' | 'delete' | 'truncate'
+export const changeOperations = ['insert', 'update', 'delete', 'truncate'] as const
+export type ChangeOperation = (typeof changeOperations)[number]
 export type ChangeExtent = readonly [west: number, south: number, east: number, north: number]
 
 /** The smallest box that holds both. */

@@ -53,7 +53,6 @@ export const changeOperations: readonly Operation<ChangeServices>[] = [
     async handle(context, { params: { id }, query }) {
       const { datasetCache, listenerSlots } = context.services
       const { dataset } = await datasetCache.get(context.scope, id)
-      demandUnbound(dataset)
       const release = await listenerSlots.admit(dataset.applicationId)
       try {
         return await openChanges(context, dataset, lastIdOf(context.request, query.lastEventId), release)
@@ -65,14 +64,8 @@ export const changeOperations: readonly Operation<ChangeServices>[] = [
   }),
 ]
 
-/** The log has no values, so nothing could say which of its changes a caller whom rules bind may see. */
-function demandUnbound({ narrowing }: CachedDataset['dataset']): void {
-  if (narrowing)
-    throw new ApiError(
-      'rule_refused',
-      'Changes are not told to callers whom rules of the dataset bind. Query it again.',
-    )
-}
+/** The log has no values, so nothing could say which of its changes a caller whom rules bind may see: only that there are some. */
+const isNarrowed = ({ narrowing }: CachedDataset['dataset']): boolean => narrowing !== undefined
 
 type Context = {
   readonly request: FastifyRequest
@@ -97,11 +90,13 @@ async function openChanges(
   const { datasetCache, changeFeed } = services
   signal.throwIfAborted()
   const listener = createListener({ reset: () => resetConnection(request) })
+  const isBound = isNarrowed(dataset)
   const recheck = async (): Promise<void> => {
-    const current = await datasetCache.get(scope, dataset.id)
-    demandUnbound(current.dataset)
+    const { dataset: current } = await datasetCache.get(scope, dataset.id)
+    if (isBound !== isNarrowed(current))
+      throw new ApiError('rule_refused', 'The rules of the dataset were changed. Connect again.')
   }
-  const leave = await changeFeed.subscribe(dataset, lastId, { listener, recheck, signal })
+  const leave = await changeFeed.subscribe(dataset, lastId, { listener, recheck, signal, isBound })
   const forget = endWith(signal, listener)
   listener.body.once('close', () => {
     forget()

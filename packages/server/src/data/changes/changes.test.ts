@@ -60,6 +60,28 @@ describe('a change event', () => {
     assert.equal(client.changes().length, 1)
   })
 
+  test('says only that something has changed to those whom rules bind, and ends where rules begin to bind', async () => {
+    const { name, id } = await table()
+    const [free, ended] = [await followed(id), await followed(id)]
+    const setRules = async (rules: object[] | null) => {
+      const reply = await world.app.call('PATCH', `/api/v1/datasets/${id}`, { body: { rules, rulesFor: 'all' } })
+      assert.equal(reply.status, 200, reply.text)
+    }
+    await setRules([{ users: 'anyone', levels: ['read'], where: { id: 1 } }])
+    assert.equal((await ended.first('error')).data.code, 'rule_refused')
+    assert.equal((await free.first('error')).data.status, 403)
+    const bound = await followed(id)
+    await script(`INSERT INTO $.${name} VALUES (1, ST_Point(6, 50, 4326)), (2, ST_Point(7, 51, 4326))`)
+    await changed(bound)
+    const [{ version, ...told }] = bound.changes()
+    assert.match(version, /\d/)
+    const operations = ['insert', 'update', 'delete', 'truncate']
+    assert.deepEqual(told, { operations, rows: null, keys: null, boxes: null })
+    const again = await follow(id, { lastEventId: (await bound.first('ready')).id })
+    await changed(again)
+    assert.deepEqual(again.keys(), [])
+  })
+
   test('has only the box of more than 1 000 rows', async () => {
     const { name, id } = await table()
     const client = await followed(id)

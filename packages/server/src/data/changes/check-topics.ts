@@ -9,7 +9,7 @@ import { readRevisions, readStates, revisionOf, type TableState } from './change
 import { frameOf } from './coalesce.ts'
 import { tryToFollow } from './follow.ts'
 import { type LogPosition, writeEventId } from './position.ts'
-import { broadcast, endAll, errorFrame, followableTable, refused, type Topic } from './topic.ts'
+import { broadcast, endAll, errorFrame, followableTable, refused, type Topic, toEverybody } from './topic.ts'
 
 /** How often it is noted that a table is still followed; it is let go of after the retention of the log. */
 const renewMs = 600_000
@@ -79,7 +79,8 @@ async function checkTable(db: Db, topic: Topic, state: TableState | undefined, p
     topic.followedAt = now
     const hasGap = followed.era !== topic.state.era
     topic.state = followed
-    if (hasGap) broadcast(topic, resetFrame(topic, position, 'The table was replaced, or its columns have changed.'))
+    if (hasGap)
+      broadcast(topic, toEverybody(resetFrame(topic, position, 'The table was replaced, or its columns have changed.')))
   })
 }
 

@@ -1,5 +1,12 @@
 // Coalesces logged statements into the events that listeners get.
-import { around, type ChangeExtent, type ChangeOperation, type LoggedChange, withoutRows } from './change-log.ts'
+import {
+  around,
+  type ChangeExtent,
+  type ChangeOperation,
+  changeOperations,
+  type LoggedChange,
+  withoutRows,
+} from './change-log.ts'
 import { type LogPosition, versionOf, writeEventId } from './position.ts'
 
 /** The most keys in one event; more rows than that become several events. */
@@ -17,8 +24,11 @@ type Draft = {
   boxes: readonly ChangeExtent[] | undefined
 }
 
-/** `isOpaque`: not every caller may see every row of the table, so that only the fact of a change is told. */
-export type DatasetVisibility = { readonly era: string; readonly isOpaque: boolean }
+/**
+ * `isOpaque`: not every caller may see every row of the table, so that only the fact of a change is told. `isBound`: rules bind the caller, who is
+ * not even told what was done, since it may have been done to rows of others.
+ */
+export type DatasetVisibility = { readonly era: string; readonly isOpaque: boolean; readonly isBound?: boolean }
 
 export type Coalescer = {
   add(change: LoggedChange): void
@@ -26,16 +36,17 @@ export type Coalescer = {
   frames(): string[]
 }
 
-export function createCoalescer({ era, isOpaque }: DatasetVisibility): Coalescer {
+export function createCoalescer({ era, isOpaque, isBound = false }: DatasetVisibility): Coalescer {
   const drafts: Draft[] = []
   let keyBytes = 0
   return {
     add(logged) {
       keyBytes += lengthOf(logged.keys)
-      const change = isOpaque ? withoutRows(logged) : keyBytes > maxKeyBytes ? { ...logged, keys: undefined } : logged
+      const change =
+        isOpaque || isBound ? withoutRows(logged) : keyBytes > maxKeyBytes ? { ...logged, keys: undefined } : logged
       const last = drafts.at(-1)
       if (last && canHold(last, change)) add(last, change)
-      else drafts.push(begin(change))
+      else drafts.push(begin(change, isBound ? changeOperations : [change.operation]))
     },
     frames: () => drafts.map((draft) => frameOf('change', dataOf(draft), writeEventId(era, draft.position))),
   }
@@ -60,9 +71,9 @@ function canHold({ keys }: Draft, change: LoggedChange): boolean {
 
 const lengthOf = (keys: readonly string[] = []): number => keys.reduce((sum, key) => sum + key.length, 0)
 
-const begin = ({ position, operation, rowCount, keys, boxes }: LoggedChange): Draft => ({
+const begin = ({ position, rowCount, keys, boxes }: LoggedChange, operations: readonly ChangeOperation[]): Draft => ({
   position,
-  operations: new Set([operation]),
+  operations: new Set(operations),
   rows: rowCount,
   keys: keys && new Set(keys),
   boxes,

@@ -32,7 +32,7 @@ export function createTail(db: Db): Tail {
     },
     async read(topics) {
       const byRelation = position ? topicsByRelation(topics) : new Map()
-      const coalescers = new Map<Topic, Coalescer>()
+      const coalescers = new Map<Topic, Coalescers>()
       // Up to where the log was complete at first, or somebody who writes without a pause would be read for ever.
       let horizon: bigint | undefined
       for (let isLast = false; !isLast; ) {
@@ -42,7 +42,8 @@ export function createTail(db: Db): Tail {
         horizon ??= page.horizon
         ;({ position, isLast } = page)
       }
-      for (const [topic, { frames }] of coalescers) for (const frame of frames()) broadcast(topic, frame)
+      for (const [topic, { whole, bound }] of coalescers)
+        broadcast(topic, { whole: whole.frames(), bound: bound.frames() })
     },
     rewind() {
       heldBack.note(0n, false)
@@ -59,11 +60,19 @@ function topicsByRelation(topics: Iterable<Topic>): ByRelation {
   return byRelation
 }
 
-function addTo(coalescers: Map<Topic, Coalescer>, byRelation: ByRelation, change: LoggedChange): void {
+type Coalescers = { readonly whole: Coalescer; readonly bound: Coalescer }
+
+const coalescersOf = (topic: Topic): Coalescers => ({
+  whole: createCoalescer(shownOf(topic)),
+  bound: createCoalescer({ ...shownOf(topic), isBound: true }),
+})
+
+function addTo(coalescers: Map<Topic, Coalescers>, byRelation: ByRelation, change: LoggedChange): void {
   for (const topic of byRelation.get(change.relation) ?? []) {
-    const coalescer = coalescers.get(topic) ?? createCoalescer(shownOf(topic))
-    coalescers.set(topic, coalescer)
-    coalescer.add(change)
+    const both = coalescers.get(topic) ?? coalescersOf(topic)
+    coalescers.set(topic, both)
+    both.whole.add(change)
+    both.bound.add(change)
     report('changeTold', { seconds: change.ageSeconds ?? 0 })
   }
 }

@@ -16,6 +16,8 @@ export type Subscriber = {
   readonly listener: Listener
   /** Aborted when the client leaves or its credential is revoked. */
   readonly signal: AbortSignal
+  /** Rules of the dataset bind the caller. */
+  readonly isBound: boolean
   /** Throws if the caller may no longer see the dataset. */
   recheck(): Promise<unknown>
   /** It has got all that the process has read, and gets what follows. */
@@ -39,9 +41,15 @@ export type Topic = {
 /** Row security hides rows of such a table from some queries, so its events say only that something has changed. */
 export const shownOf = ({ state }: Topic) => ({ era: state.era, isOpaque: state.isSecured })
 
-export function broadcast({ subscribers }: Topic, frame: string): void {
-  for (const { listener, isLive } of subscribers) if (isLive) tell(listener, frame)
+/** `bound` is for those whom rules bind. */
+export type Frames = { readonly whole: readonly string[]; readonly bound: readonly string[] }
+
+export function broadcast({ subscribers }: Topic, { whole, bound }: Frames): void {
+  for (const { listener, isLive, isBound } of subscribers)
+    if (isLive) for (const frame of isBound ? bound : whole) tell(listener, frame)
 }
+
+export const toEverybody = (frame: string): Frames => ({ whole: [frame], bound: [frame] })
 
 /** Sends an event, and counts it. */
 export function tell(listener: Listener, frame: string): void {

@@ -187,7 +187,6 @@ describe('tiles, features, files and single rows', () => {
     assert.deepEqual([hidden.status, hidden.body.detail], [404, absent.body.detail])
     assert.equal((await as('ada', 'GET', `/ogc/collections/${id}/items/1`)).status, 404)
     assert.equal((await as('ada', 'GET', `/ogc/collections/${id}/items/2`)).status, 200)
-    assert.equal((await as('ada', 'GET', `/api/v1/datasets/${id}/changes`)).status, 403)
   })
 })
 
