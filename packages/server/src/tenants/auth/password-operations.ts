@@ -6,6 +6,7 @@ import { checkNewPassword } from '../../api/access/secrets/passwords.ts'
 import { credentialHash } from '../../api/access/secrets/secrets.ts'
 import type { Operation } from '../../api/http/operation.ts'
 import { lockApplication } from '../../api/resource/lock-application.ts'
+import { touched } from '../../api/resource/store.ts'
 import type { Queryable } from '../../kernel/db/db.ts'
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import { type Account, accountById, findAccount, findSettings, refused } from './accounts.ts'
@@ -17,8 +18,6 @@ import { type AuthServices, operation } from './services.ts'
 import { checkPassword } from './session-operations.ts'
 
 const applicationId = '00000000-0000-4000-8000-000000000000'
-
-export const touched = sql`revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())`
 
 const changePassword = operation({
   id: 'auth.changepassword',

@@ -1,15 +1,16 @@
 import Type from 'typebox'
-import { noteTarget, noteUser } from '../../api/access/audit-trail.ts'
+import { noteUser } from '../../api/access/audit-trail.ts'
 import type { Operation } from '../../api/http/operation.ts'
+import { touched } from '../../api/resource/store.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { type Account, findAccount, refused } from './accounts.ts'
+import { type Account, refused } from './accounts.ts'
 import { authenticatorUri, base32, newCodeSecret, newRecoveryCodes, readCode, stepOf } from './authenticator-codes.ts'
-import { changeUser, touched } from './password-operations.ts'
+import { changeUser } from './password-operations.ts'
 import { applicationIdSchema, closed, codeSchema, noStore, passwordSchema } from './schemas.ts'
 import { openCodeSecret, recoveryDigest, sealCodeSecret, takeCode } from './second-factor.ts'
 import { type AuthServices, operation } from './services.ts'
-import { checkPassword } from './session-operations.ts'
+import { checkCredentials, type PasswordLogin } from './session-operations.ts'
 
 const credentials = {
   email: Type.String({ maxLength: 320 }),
@@ -22,25 +23,16 @@ const example = {
   applicationId: '00000000-0000-4000-8000-000000000000',
 }
 
-type Credentials = { readonly email: string; readonly password: string; readonly applicationId: string }
 type Context = Parameters<typeof start.handle>[0]
 
 /** Who has this password. `admit` may refuse what counts as a failed attempt. */
 async function accountOf(
   context: Context,
-  { email, password, ...body }: Credentials,
+  login: PasswordLogin,
   admit?: (account: Account) => Promise<void>,
 ): Promise<Account> {
-  const { request, signal, trail } = context
-  const { db, passwords } = context.services
-  const attempt = { applicationId: body.applicationId.toLowerCase(), email, address: request.ip }
-  const find = async (database: AuthServices['db']) => {
-    const candidate = await findAccount(database, attempt.applicationId, email)
-    if (candidate) noteTarget(trail, candidate.id)
-    return candidate
-  }
-  const account = await checkPassword({ db, passwords, signal }, attempt, password, find, admit)
-  noteUser(trail, account.id)
+  const account = await checkCredentials(context, login, admit)
+  noteUser(context.trail, account.id)
   return account
 }
 

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { bearerOf } from '../../api/access/acl.ts'
 import { noteTarget, noteUser } from '../../api/access/audit-trail.ts'
 import { type Hashing, noApplication } from '../../api/access/secrets/passwords.ts'
-import type { Operation } from '../../api/http/operation.ts'
+import type { ContextOf, Operation } from '../../api/http/operation.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Account, findAccount, findSettings, refused } from './accounts.ts'
 import { countAttempt, type LoginAttempt } from './login-attempts.ts'
@@ -46,17 +46,10 @@ const login = operation({
   ),
   success: { status: 200, description: 'An access token and a refresh token', schema: tokenPair },
   failures: [401, 429],
-  async handle(context, { body: { email, password, applicationId, code } }) {
+  async handle(context, { body: { code, ...credentials } }) {
     const { request, services, trail } = context
-    const { db, passwords, tokens, bearers } = services
-    const attempt = { applicationId: applicationId.toLowerCase(), email, address: request.ip }
-    const find = async (turn: AuthServices['db']) => {
-      const candidate = await findAccount(turn, attempt.applicationId, email)
-      if (candidate) noteTarget(trail, candidate.id)
-      return candidate
-    }
-    const admit = (found: Account) => demandCode(services, found, code)
-    const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, find, admit)
+    const { db, tokens, bearers } = services
+    const account = await checkCredentials(context, credentials, (found) => demandCode(services, found, code))
     const session = await beginSession(db, account, sessionLimits(services), request.headers['user-agent'])
     if (!session) throw refused()
     if (session.hasEndedOthers) bearers.forget({ userId: account.id })
@@ -99,6 +92,23 @@ export async function checkPassword(
   }
   const owner = (await findSettings(db, attempt.applicationId)) ? attempt.applicationId : noApplication
   return passwords.inTurn(owner, work, signal)
+}
+
+export type PasswordLogin = { readonly email: string; readonly password: string; readonly applicationId: string }
+
+/** The account with this address, as `checkPassword` finds it. The audit log names it whether the password is right or not. */
+export function checkCredentials(
+  { request, services: { db, passwords }, signal, trail }: ContextOf<'public', AuthServices>,
+  { email, password, ...body }: PasswordLogin,
+  admit?: (account: Account) => Promise<void>,
+): Promise<Account> {
+  const attempt = { applicationId: body.applicationId.toLowerCase(), email, address: request.ip }
+  const find = async (database: AuthServices['db']) => {
+    const candidate = await findAccount(database, attempt.applicationId, email)
+    if (candidate) noteTarget(trail, candidate.id)
+    return candidate
+  }
+  return checkPassword({ db, passwords, signal }, attempt, password, find, admit)
 }
 
 const refresh = operation({
