@@ -118,8 +118,8 @@ export async function extentOf(staged: StagedTable): Promise<Extent | undefined>
   if (!geometry) return undefined
   const { source, target } = geometry.reprojection
   const isKept = source === target && target === 4326 && layer.extent && !isBeyondAntimeridian(layer.extent)
-  if (isKept && !staged.box) return layer.extent
   if (staged.box && target === 4326) return staged.box
+  if (isKept) return layer.extent
   const srid = raw(String(target))
   const box = staged.box
     ? sql`SELECT ST_MakeEnvelope(${joinSql(
