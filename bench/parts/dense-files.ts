@@ -35,7 +35,10 @@ export const denseFiles: Part = {
 }
 
 const one = (work: string, unit: Case['unit'], measure: Case['contenders'][number]['measure']): Case => ({
-  ...{ work, unit, better: 'less', longRounds: 1 },
+  work,
+  unit,
+  better: 'less',
+  longRounds: 1,
   contenders: [{ name: ourName, measure }],
 })
 

@@ -59,7 +59,11 @@ async function* waitsOf(bench: Bench, upload: Upload): AsyncGenerator<Case> {
 }
 
 const oneCase = (work: string, unit: Case['unit'], value: number, goal?: Case['wanted']): Case => ({
-  ...{ work, unit, better: 'less', longRounds: 1, ...(goal && { wanted: goal }) },
+  work,
+  unit,
+  better: 'less',
+  longRounds: 1,
+  ...(goal && { wanted: goal }),
   contenders: [{ name: ourName, measure: async () => ({ value }) }],
 })
 

@@ -67,9 +67,17 @@ const runNode = (folder: string, name: string, args: readonly string[]): Promise
 /** Strict, and as CommonJS, because generated files import each other without extensions. */
 async function compile({ folder }: World, include: readonly string[]): Promise<void> {
   const compilerOptions = {
-    ...{ strict: true, target: 'es2022', lib: ['es2023', 'dom', 'dom.iterable'], skipLibCheck: true },
-    ...{ module: 'commonjs', moduleResolution: 'bundler', rootDir: '.', outDir: 'built', noEmitOnError: true },
-    ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+    strict: true,
+    target: 'es2022',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+    skipLibCheck: true,
+    module: 'commonjs',
+    moduleResolution: 'bundler',
+    rootDir: '.',
+    outDir: 'built',
+    noEmitOnError: true,
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include }))
   await runIn(folder, process.execPath, [join(root, 'node_modules/.bin/tsc'), '--project', '.'])

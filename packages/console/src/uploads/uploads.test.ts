@@ -142,7 +142,11 @@ test('a file that can be read in several ways is shown before it is imported, wi
   const { attributes } = (await ask('GET', `datasets/${datasetId}`)).body
   const types = attributes.map(({ name, type }: { name: string; type: string }) => [name, type])
   assert.deepEqual(Object.fromEntries(types), {
-    ...{ fid: 'integer', plz: 'string', where: 'string', seen: 'date', geom: 'geometry' },
+    fid: 'integer',
+    plz: 'string',
+    where: 'string',
+    seen: 'date',
+    geom: 'geometry',
   })
   await endQuietly(page)
 })

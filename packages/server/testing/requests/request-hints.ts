@@ -226,7 +226,11 @@ const hints: readonly Hint[] = [
     bodies: [
       {
         description: 'Told',
-        ...{ name: undefined, type: undefined, dbType: undefined, nullable: undefined, default: undefined },
+        name: undefined,
+        type: undefined,
+        dbType: undefined,
+        nullable: undefined,
+        default: undefined,
       },
     ],
   },

@@ -41,7 +41,9 @@ export function compileTile(
   const key = keyOf(loadedSource, tile)
   if (!(inSql.isTrusted && server && 'platform' in server) || forms.has(key)) return
   forms.set(key, {
-    ...{ ...repeat, encoder, series },
+    ...repeat,
+    encoder,
+    series,
     session: laneSession(server, settings),
     statementFor: (other) => rawStatement(statementFor(other), columns, true),
   })

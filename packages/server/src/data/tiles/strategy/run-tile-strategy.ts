@@ -98,7 +98,9 @@ async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult>
   const made = await make(await sqlRows(inSql, first, columns, signal), columns, projection)
   if (!isCut(made, shown)) {
     const repeat: RepeatableTile = {
-      ...{ inSql, columns, projection: coordinates },
+      inSql,
+      columns,
+      projection: coordinates,
       statementFor: (tile) => tileSql({ ...query, tile }),
       featuresOf: (other) => (isCut(other, shown) ? undefined : counted(other, isSure)),
     }
