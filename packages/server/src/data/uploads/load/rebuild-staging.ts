@@ -18,14 +18,14 @@ import { batchedShapes } from './transform-batches.ts'
 import { transformFault } from './transform-fault.ts'
 import { isBeyondSql, mayBeBeyond, wrappedColumn, wrappedRows } from './wrap-longitudes.ts'
 
-export const isRebuilt = async (staged: StagedTable): Promise<boolean> =>
-  staged.target.db.kind === 'embedded' && (!isIndexedFirst(staged) || (await mayBeBeyond(staged)))
-
 type Rebuilt = { readonly staged: StagedTable; readonly warnings: Warning[] }
 type OnProgress = (fraction: number) => void
 
+/** Of a table of the embedded database; as it is, if it is indexed already and its rows stay as they are. */
 export async function rebuildStaging(staged: StagedTable, onProgress: OnProgress): Promise<Rebuilt> {
-  const isWrapped = (await mayBeBeyond(staged)) && (await hasRowsBeyond(staged))
+  const mayBeWrapped = await mayBeBeyond(staged)
+  if (isIndexedFirst(staged) && !mayBeWrapped) return { staged, warnings: [] }
+  const isWrapped = mayBeWrapped && (await hasRowsBeyond(staged))
   const { keyCandidate } = staged.plan
   const rebuild = (isAdopted: boolean) => moveRows({ staged, isWrapped, isAdopted }, onProgress)
   if (keyCandidate === undefined) return rebuild(false)

@@ -12,7 +12,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { cleanAttribution } from '../../tiles/source/attribution.ts'
 import { mapOf } from '../../tiles/source/detect-coverage.ts'
 import { indexTable } from '../load/index-staging.ts'
-import { isRebuilt, rebuildStaging } from '../load/rebuild-staging.ts'
+import { rebuildStaging } from '../load/rebuild-staging.ts'
 import type { ReplacedDataset } from '../load/replaced-table.ts'
 import type { StagedTable } from '../load/staged-table.ts'
 import { copyRows, createStaging, extentOf, transform } from '../load/staging.ts'
@@ -84,15 +84,17 @@ async function runLayers(
   const warn = ({ plan: { layer } }: StagedTable, warnings: readonly Warning[]): void => {
     run.warnings.push(...warnings.map((warning) => ({ ...warning, ...placed(layer, loaded.length) })))
   }
+  const isEmbedded = target.db.kind === 'embedded'
   const tables = await eachTable(run, 'transforming', loaded, signal, async (table) => {
-    if (await isRebuilt(table)) return table
+    // Its rows are moved while they are indexed.
+    if (isEmbedded) return table
     const { staged, warnings } = await wrapLongitudes(table)
     warn(table, warnings)
     await transform(staged)
     return staged
   })
   const indexed = await eachTable(run, 'indexing', tables, signal, async (table, at) => {
-    const rebuilt = (await isRebuilt(table)) ? await rebuildStaging(table, at) : { staged: table, warnings: [] }
+    const rebuilt = isEmbedded ? await rebuildStaging(table, at) : { staged: table, warnings: [] }
     warn(table, [...rebuilt.warnings, ...(await indexTable(rebuilt.staged))])
     return rebuilt.staged
   })
