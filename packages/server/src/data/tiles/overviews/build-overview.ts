@@ -2,6 +2,7 @@
 
 import { lockApplication } from '../../../api/resource/lock-application.ts'
 import type { Db, Queryable } from '../../../kernel/db/db.ts'
+import { asPiece } from '../../../kernel/db/embedded/page-pieces.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { TileBudget } from '../source/tile-budget.ts'
@@ -163,11 +164,8 @@ export const stepsOf =
       await lockApplication(tx, applicationId)
       await demandJob(isHeld, tx)
       return work(tx)
-    }, pieceOfMany)
+    }, asPiece)
   }
-
-/** Of the embedded database: its steps are those that bring back what was built beside it. */
-const pieceOfMany = { isPiece: true } as const
 
 /** Fencing: a worker that lost its job must not touch the tables of the next one. */
 export async function demandJob(isHeld: Builder['isHeld'], tx: Queryable): Promise<void> {

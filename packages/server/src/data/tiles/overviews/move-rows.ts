@@ -1,12 +1,10 @@
 // Moves the rows of a table between the embedded database and one beside it, in pieces that let others through.
 import { copyHeader, copyTrailer } from '../../../kernel/db/copy-binary.ts'
 import type { Db, Queryable, TupleBytes } from '../../../kernel/db/db.ts'
-import { forPages, inPages, pagesIn } from '../../../kernel/db/embedded/page-pieces.ts'
+import { asPiece, forPages, inPages, pagesIn } from '../../../kernel/db/embedded/page-pieces.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Step } from './build-overview.ts'
 import type { TenantTable } from './overview.ts'
-
-const isPiece = { isPiece: true } as const
 
 /** What a piece takes; half of it to read, half to write. */
 const pieceMs = 50
@@ -54,7 +52,7 @@ async function pagesOf(db: Db, select: Sql): Promise<Buffer> {
     pieces.length = 0
     const copy = sql`COPY (${select}) TO STDOUT (FORMAT binary)`
     for await (const piece of tx.copyOut(copy)) pieces.push(piece)
-  }, isPiece)
+  }, asPiece)
   return Buffer.concat(pieces).subarray(copyHeader.length, -copyTrailer.length)
 }
 

@@ -5,7 +5,7 @@
  */
 import { retry } from '../../../kernel/concurrency/retry.ts'
 import { codeOf, throughFirstTransforms } from '../../../kernel/db/database-error.ts'
-import { forPages, inPages, pagesIn } from '../../../kernel/db/embedded/page-pieces.ts'
+import { asPiece, forPages, inPages, pagesIn } from '../../../kernel/db/embedded/page-pieces.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Extent } from '../../../query/geometry/geometry-type.ts'
 import type { Warning } from '../readers/reader.ts'
@@ -68,7 +68,7 @@ async function moveRows(rebuild: Rebuild, onProgress: OnProgress): Promise<Rebui
   try {
     await forPages(await piecesOf(staged, onProgress), async (begin, end) => {
       const statement = pieceSql(rebuild, into, begin, end)
-      const move = () => db.transaction((tx) => tx.query<Piece>(statement), { isPiece: true })
+      const move = () => db.transaction((tx) => tx.query<Piece>(statement), asPiece)
       const [row] = await retry(move, throughFirstTransforms)
       if (row) addPiece(sums, row)
     })

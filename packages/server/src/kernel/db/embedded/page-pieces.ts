@@ -3,7 +3,7 @@
  * while a piece is read or written.
  */
 
-import type { Queryable } from '../db.ts'
+import type { Queryable, TransactionOptions } from '../db.ts'
 import { raw, type Sql, sql } from '../sql.ts'
 
 const firstPages = 8
@@ -11,6 +11,9 @@ const mostPages = 96
 /** One slow piece, such as one behind a checkpoint, says little of the next. */
 const mostChange = 2
 const pageBytes = 8192
+
+/** A transaction that is one of these pieces. */
+export const asPiece: TransactionOptions = { isPiece: true }
 
 export type PagePieces = {
   readonly pages: number
