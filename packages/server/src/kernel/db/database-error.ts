@@ -1,3 +1,4 @@
+import { retry } from '../concurrency/retry.ts'
 import { ApiError } from '../errors.ts'
 import { publicDatabaseMessage } from './public-message.ts'
 
@@ -77,8 +78,9 @@ const isFirstTransform = (error: unknown): boolean =>
 /** One statement goes between few reference systems. */
 const firstTransforms = 4
 
-/** Work in a transaction, which such a failure ends, is done again. */
-export const throughFirstTransforms = { tries: 1 + firstTransforms, isPassing: isFirstTransform }
+/** Runs work in a transaction, which such a failure ends, again. `mayRepeat` is called after the failure. */
+export const withFirstTransforms = <T>(work: () => Promise<T>, mayRepeat: () => boolean): Promise<T> =>
+  retry(work, { tries: 1 + firstTransforms, isPassing: (error) => isFirstTransform(error) && mayRepeat() })
 
 /** Runs a statement again while that is its fault. */
 export async function pastFirstTransforms<T extends { readonly fault: unknown }>(run: () => Promise<T>): Promise<T> {

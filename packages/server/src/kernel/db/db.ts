@@ -40,8 +40,9 @@ export type TransactionOptions = {
 export type Db = Queryable & {
   readonly kind: 'postgres' | 'embedded'
   /**
-   * Runs `work` in one transaction; an error rolls it back. After a deadlock with others it runs again, unless it has read a
-   * stream, so what it does besides the transaction must bear that.
+   * Runs `work` in one transaction; an error rolls it back. After a deadlock with others, or the first transformation between two
+   * reference systems on the embedded database, it runs again, unless it has read a stream, so what it does besides the
+   * transaction must bear that.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Runs a SELECT of a tenant within GuardedOptions. Its rows must be read. */

@@ -3,8 +3,7 @@
  * transformed, or that may bring a key of their own, are loaded without indexes there, and then moved in pieces into a table that has
  * them.
  */
-import { retry } from '../../../kernel/concurrency/retry.ts'
-import { codeOf, throughFirstTransforms } from '../../../kernel/db/database-error.ts'
+import { codeOf } from '../../../kernel/db/database-error.ts'
 import { asPiece, forPages, inPages, pagesIn } from '../../../kernel/db/embedded/page-pieces.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import type { Extent } from '../../../query/geometry/geometry-type.ts'
@@ -68,8 +67,7 @@ async function moveRows(rebuild: Rebuild, onProgress: OnProgress): Promise<Rebui
   try {
     await forPages(await piecesOf(staged, onProgress), async (begin, end) => {
       const statement = pieceSql(rebuild, into, begin, end)
-      const move = () => db.transaction((tx) => tx.query<Piece>(statement), asPiece)
-      const [row] = await retry(move, throughFirstTransforms)
+      const [row] = await db.transaction((tx) => tx.query<Piece>(statement), asPiece)
       if (row) addPiece(sums, row)
     })
   } catch (error) {

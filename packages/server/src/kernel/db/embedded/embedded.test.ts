@@ -139,6 +139,35 @@ describe('the embedded database', { skip: Boolean(process.env.TEST_DATABASE_URL)
       assert.deepEqual(await db.query(sql`SELECT count(*) AS n FROM placed WHERE ST_X(geom) > 9`), [{ n: 20 }])
   })
 
+  const bernIn = (srid: number) =>
+    sql`SELECT round(ST_X(ST_Transform(ST_SetSRID(ST_Point(600000, 200000), 21781), ${srid}::int4)))::float8 AS x`
+
+  test('a transaction in which PROJ misses a grid at the first transformation between two systems takes place, once', async () => {
+    let runs = 0
+    const [row] = await db.transaction(async (tx) => {
+      runs++
+      await tx.query(sql`INSERT INTO written VALUES (-3)`)
+      return tx.query(bernIn(4326))
+    })
+    assert.deepEqual(row, { x: 7 })
+    assert.equal(runs, 2, 'the first run failed')
+    assert.deepEqual(await db.query(sql`SELECT count(*) AS n FROM written WHERE n = -3`), [{ n: 1 }])
+  })
+
+  test('a transaction that has read a stream fails there, and is not run again', async () => {
+    let runs = 0
+    async function* lines() {
+      yield '-4\n'
+    }
+    const work = db.transaction(async (tx) => {
+      runs++
+      await tx.copyIn(sql`COPY written (n) FROM STDIN`, lines())
+      await tx.query(bernIn(3857))
+    })
+    await assert.rejects(work, /\(1029\)$/)
+    assert.equal(runs, 1)
+  })
+
   test('a result larger than the memory for it is kept on disk, and removed with the last row', async () => {
     let rows = 0
     for await (const batch of db.rows(sql`SELECT n, repeat('x', 200) AS x FROM generate_series(1, 40000) AS n`)) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { cursorRows, type RowsOptions } from '../cursor.ts'
+import { withFirstTransforms } from '../database-error.ts'
 import type { Db, Row, Transaction, TransactionOptions } from '../db.ts'
 import { createSessionQueue, type SessionQueue } from '../session-queue.ts'
 import type { Sql } from '../sql.ts'
@@ -9,6 +10,7 @@ import {
   createTransactionScope,
   type OpenTransaction,
   strayTransaction,
+  type TransactionScope,
 } from '../transaction-scope.ts'
 import { encodeStatement, type ResultCell, rowReader } from '../values.ts'
 import { copyInPaced, copyInPieces, textPieces, tuplePieces } from './embedded-copy-in.ts'
@@ -58,10 +60,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
     { isPiece = false }: TransactionOptions = {},
   ): Promise<T> {
     scope.refuseInside()
-    return await queue[isPiece ? 'piece' : 'exclusive'](async () => {
-      const session = await sessions.current()
-      return await transact(session, () => scope.run((open) => work(createTransaction(session, open, spools))))
-    })
+    return await queue[isPiece ? 'piece' : 'exclusive'](async () =>
+      transact(await sessions.current(), scope, spools, work),
+    )
   }
 
   let closing: Promise<unknown> | undefined
@@ -117,7 +118,24 @@ async function copyFiles(session: EmbeddedSession, directory: string, target: st
   await session.call({ kind: 'copyFiles', directory, target })
 }
 
-async function transact<T>(session: EmbeddedSession, work: () => Promise<T>): Promise<T> {
+function transact<T>(
+  session: EmbeddedSession,
+  scope: TransactionScope,
+  spools: Spools,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const streams: Streams = { hasRead: false }
+  const run = () => scope.run((open) => work(createTransaction(session, open, spools, streams)))
+  return withFirstTransforms(
+    () => transactOnce(session, run),
+    () => !streams.hasRead,
+  )
+}
+
+/** One that was read into a transaction cannot be read again. */
+type Streams = { hasRead: boolean }
+
+async function transactOnce<T>(session: EmbeddedSession, work: () => Promise<T>): Promise<T> {
   await command(session, 'BEGIN')
   try {
     const result = await work()
@@ -134,12 +152,21 @@ async function command(session: EmbeddedSession, text: string): Promise<string> 
   return (await session.call({ kind: 'query', text, values: [], single: false, reused: true })).command
 }
 
-function createTransaction(session: EmbeddedSession, transaction: OpenTransaction, spools: Spools): Transaction {
+function createTransaction(
+  session: EmbeddedSession,
+  transaction: OpenTransaction,
+  spools: Spools,
+  streams: Streams,
+): Transaction {
   const run = async <R extends Row>(text: string, values: ResultCell[], reused: boolean): Promise<R[]> => {
     assertOpen(transaction)
     return readRows<R>(await session.call({ kind: 'query', text, values, single: false, reused }))
   }
-  const copy = (text: string, data: Uint8Array) => session.call({ kind: 'copy', text, data })
+  const copyIn = (statement: Sql, pieces: AsyncIterable<Uint8Array>): Promise<number> => {
+    assertOpen(transaction)
+    streams.hasRead = true
+    return copyInPieces(statement, pieces, (text, data) => session.call({ kind: 'copy', text, data }))
+  }
   return {
     async query<R extends Row>(statement: Sql) {
       const { text, values } = encodeStatement(statement)
@@ -154,14 +181,8 @@ function createTransaction(session: EmbeddedSession, transaction: OpenTransactio
     },
     rows: <R extends Row>(statement: Sql, options: RowsOptions = {}) =>
       cursorRows<R>((text, values) => run<R>(text, values, false), statement, { ...options, hold: false }),
-    async copyIn(statement, chunks) {
-      assertOpen(transaction)
-      return await copyInPieces(statement, textPieces(chunks), copy)
-    },
-    async copyInBinary(statement, tuples) {
-      assertOpen(transaction)
-      return await copyInPieces(statement, tuplePieces(tuples), copy)
-    },
+    copyIn: async (statement, chunks) => await copyIn(statement, textPieces(chunks)),
+    copyInBinary: async (statement, tuples) => await copyIn(statement, tuplePieces(tuples)),
     async script(text) {
       assertOpen(transaction)
       await session.call({ kind: 'script', text, single: false })
