@@ -15,17 +15,20 @@ function pool(options: { maxTotal: number; waitMs?: number; leavesRoom?: boolean
     close: (one) => open.delete(one),
     ...options,
   })
-  const placeOf = (owner: string) => ({ key: owner, owner })
+  const poolKeyOf = (owner: string) => ({ key: owner, owner })
   return {
     open,
     made: () => made,
-    async take(owner: string, maxEach = 100, signal?: AbortSignal): Promise<Connection> {
-      const found = await connections.take(placeOf(owner), { maxEach, signal })
-      const connection = found ?? { id: made++, isOpen: true }
-      open.add(connection)
-      return connection
+    take(owner: string, maxEach = 100, signal?: AbortSignal, opened?: Promise<unknown>): Promise<Connection> {
+      const openNext = async () => {
+        const connection = { id: made++, isOpen: true }
+        await opened
+        open.add(connection)
+        return connection
+      }
+      return connections.take(poolKeyOf(owner), { maxEach, signal, open: openNext, isFresh: () => true })
     },
-    give: (owner: string, connection?: Connection) => connections.giveBack(placeOf(owner), connection),
+    give: (owner: string, connection?: Connection) => connections.giveBack(poolKeyOf(owner), connection),
     connections,
   }
 }
@@ -95,6 +98,50 @@ describe('a connection pool that many owners share', () => {
     give('a', first)
     first.isOpen = false
     assert.notEqual(await take('a'), first)
+  })
+
+  test('serves who waits for a new connection with one that is given back before, and keeps the new one for the next', async () => {
+    const { take, give, open, made } = pool({ maxTotal: 2, leavesRoom: false })
+    const first = await take('a')
+    const opened = Promise.withResolvers<void>()
+    const waiting = take('a', 2, undefined, opened.promise)
+    give('a', first)
+    assert.equal(await waiting, first)
+    const next = take('a', 2)
+    opened.resolve()
+    assert.equal((await next).id, 1)
+    assert.equal(made(), 2)
+    assert.equal(open.size, 2)
+  })
+
+  test('a new connection that fails is an error of nobody who has another meanwhile, nor of who came later', async () => {
+    const { take, give, made, connections } = pool({ maxTotal: 2, leavesRoom: false })
+    const first = await take('a')
+    const opened = Promise.withResolvers<void>()
+    const waiting = take('a', 2, undefined, opened.promise)
+    give('a', first)
+    assert.equal(await waiting, first)
+    const next = take('a', 2)
+    opened.reject(new Error('The server does not answer'))
+    assert.equal((await next).id, 2)
+    assert.equal(made(), 3)
+    const refused = Promise.reject(new Error('The server is down'))
+    give('a')
+    await assert.rejects(take('a', 2, undefined, refused), /is down/)
+    assert.equal(connections.total, 1)
+  })
+
+  test('closes a new connection that nobody waits for any more where others have the room', async () => {
+    const { take, give, open } = pool({ maxTotal: 2, leavesRoom: false })
+    const first = await take('a')
+    const opened = Promise.withResolvers<void>()
+    const waiting = take('a', 2, undefined, opened.promise)
+    give('a', first)
+    await waiting
+    const other = await take('b')
+    opened.resolve()
+    await setImmediate()
+    assert.deepEqual(open, new Set([first, other]))
   })
 
   test('forgets who leaves while waiting', async () => {

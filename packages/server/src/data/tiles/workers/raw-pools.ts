@@ -44,14 +44,14 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
   const busy = new Set<RawConnection>()
   let isClosed = false
 
-  async function runOnce(query: Query, signal: AbortSignal, onRow: RowSink): Promise<number> {
+  async function runOnce(query: Query, signal: AbortSignal, onRow: RowSink, isFresh = () => true): Promise<number> {
     const { server, settings, statement } = query
     const [pool, place] = placeIn(query)
-    let connection = await pool.take(place, { maxEach, signal }).catch(orBusy)
-    const cancel = (): void => connection?.cancel()
+    const open = () => connect(server, settings, memory)
+    const connection = await pool.take(place, { maxEach, signal, open, isFresh }).catch(orBusy)
+    const cancel = (): void => connection.cancel()
     let isUsable = false
     try {
-      connection ??= await connect(server, settings, memory)
       signal.throwIfAborted()
       signal.addEventListener('abort', cancel, { once: true })
       busy.add(connection)
@@ -61,9 +61,9 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
       isUsable = connection.isOpen && !isClosed
       return performance.now() - begun
     } finally {
-      if (connection) busy.delete(connection)
+      busy.delete(connection)
       signal.removeEventListener('abort', cancel)
-      if (!isUsable) connection?.close()
+      if (!isUsable) connection.close()
       pool.giveBack(place, isUsable ? connection : undefined)
     }
   }
@@ -88,7 +88,7 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
         if (hasRows || signal.aborted || !(isStaleStatement(error) || isLost(error))) throw error
         const [pool, place] = placeIn(query)
         pool.drop(place)
-        return await runOnce(query, signal, onRow)
+        return await runOnce(query, signal, onRow, () => false)
       }
     },
     close() {

@@ -85,15 +85,11 @@ export function createLeasePool({ poolSize, onError, shared, settings, whenFull,
 
   async function checkOut(signal: AbortSignal | undefined): Promise<ClientLease> {
     if (closing) throw unavailable(new Error('The pool is closed'))
-    const idle = await connections.take(poolKey, { maxEach: poolSize, signal }).catch((error) => {
-      throw publicOf(error)
-    })
-    if (idle && idle.madeAt >= suspectBefore) return leaseOf(idle)
-    if (idle) hangUp(idle.client, true)
+    const open = () => openClient(server, settings, onError)
+    const isFresh = ({ madeAt }: PooledClient) => madeAt >= suspectBefore
     try {
-      return leaseOf(await openClient(server, settings, onError))
+      return leaseOf(await connections.take(poolKey, { maxEach: poolSize, signal, open, isFresh }))
     } catch (error) {
-      connections.giveBack(poolKey, undefined)
       throw publicOf(isRoleFull(error) ? new PoolFull(busy.size, busy.size) : error)
     }
   }

@@ -162,6 +162,25 @@ describe('PostgreSQL', { skip: !process.env.TEST_DATABASE_URL }, () => {
     await assert.rejects(gated.query(sql`SELECT 1`), isUnavailable)
   })
 
+  test('a request for which a new connection is being opened takes one that others give back before', async () => {
+    const gate = await openGate(new URL(testDb.url ?? ''))
+    const gated = openPostgres({ platform: readPlatformServer(gate.url), poolSize: 2, onError: () => {} })
+    const [held, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = gated.transaction(() => {
+      held.resolve()
+      return mayEnd.promise
+    })
+    await held.promise
+    const isOpening = gate.stall()
+    const waiting = gated.query(sql`SELECT 1 AS one`)
+    await isOpening
+    mayEnd.resolve()
+    await holding
+    assert.deepEqual(await waiting, [{ one: 1 }])
+    await gated.close()
+    await gate.shut()
+  })
+
   test('when all connections stay in use the wait ends as unavailable', async () => {
     const small = openPostgres({ platform: readPlatformServer(testDb.url ?? ''), poolSize: 1, onError: () => {} })
     const [held, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -178,10 +197,19 @@ describe('PostgreSQL', { skip: !process.env.TEST_DATABASE_URL }, () => {
   })
 })
 
-/** A way to the server that can be shut, as when the server stops: connections end and new ones are refused. */
+/**
+ * A way to the server that can be shut, as when the server stops: connections end and new ones are refused. Where it stalls, new ones
+ * get no answer.
+ */
 async function openGate(target: URL) {
   const sockets = new Set<Socket>()
+  let onStalled: (() => void) | undefined
   const accept = (socket: Socket): void => {
+    if (onStalled) {
+      sockets.add(socket.on('error', () => {}))
+      onStalled()
+      return
+    }
     const onward = connect(Number(target.port), target.hostname)
     for (const side of [socket, onward]) {
       sockets.add(side)
@@ -207,6 +235,11 @@ async function openGate(target: URL) {
       for (const socket of sockets) socket.destroy()
       await closed
     },
+    /** Resolves when somebody connects. */
+    stall: () =>
+      new Promise<void>((resolve) => {
+        onStalled = resolve
+      }),
     async reopen() {
       server = await listen(port)
     },
