@@ -157,6 +157,56 @@ export interface User {
   application?: Application | null
 }
 
+export interface OidcProvider {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  /** What a sign-in page calls it */
+  name: string
+  /** Its address, as its tokens name it: below it is `/.well-known/openid-configuration`. It cannot change */
+  issuer: string
+  clientId: string
+  clientSecretSet: boolean
+  scopes: string[]
+  /** Names of claims, also of those within others (`realm_access.roles`). A sign-in updates the user by them */
+  mapping: {
+    /** By default `email` */
+    email?: string
+    /** By default `email_verified` */
+    emailVerified?: string
+    /** By default `given_name` */
+    firstName?: string
+    /** By default `family_name` */
+    lastName?: string
+    /** A list of texts, or one text. With it the provider alone decides the roles */
+    roles?: string
+    /** Fields of the user’s metadata, and the claims that they are taken from */
+    metadata?: Record<string, string>
+    /** Values that the session keeps, and the claims that they are taken from */
+    claims?: Record<string, string>
+  }
+  /** In lower case. If there are any, only users with a verified address in one of them may come */
+  emailDomains: string[]
+  /** Whoever comes for the first time, with a verified address, becomes a user */
+  createsUsers: boolean
+  /** May sign in as the user of the same address, where the provider says that it is verified */
+  linksUsers: boolean
+  /** `demanded`: who has a second factor here, or must have one, shows it after the provider’s own log-in, too; `trusted`: the provider’s log-in is enough */
+  secondFactor: "demanded" | "trusted"
+  /** Its own access tokens (JWT) for `audience` are taken as Authorization: Bearer */
+  acceptsTokens: boolean
+  /** What `aud` of its access tokens must name */
+  audience: string | null
+  /** Switched off, it ends the sessions that come from it */
+  enabled: boolean
+  /** Loaded by `join=application` */
+  application?: Application | null
+}
+
 export interface Style {
   /** Resource ID */
   id: string
@@ -1109,9 +1159,125 @@ export interface ConfirmSignupPathParams {
   email?: string
 }
 
+export interface SignInStartParams {
+  /** The page to return to, which metadata.auth.redirectUrls of the application must allow */
+  redirect: string
+  /** A PKCE challenge (S256) of that page: BASE64URL(SHA256(verifier)) */
+  challenge: string
+}
+
+export interface SignInCallbackParams {
+  /** As it was sent to the provider */
+  state: string
+  /** The authorization code */
+  code?: string
+  /** The issuer that answers (RFC 9207) */
+  iss?: string
+  /** Why there is no code */
+  error?: string
+  /** The same, for people */
+  error_description?: string
+}
+
+export interface SignInCode {
+  code: string
+  verifier: string
+  secondFactor?: string
+}
+
 export interface KeySet {
   keys: JsonObject[]
 }
+
+export interface OidcProviderCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  /** What a sign-in page calls it */
+  name: string
+  /** Its address, as its tokens name it: below it is `/.well-known/openid-configuration`. It cannot change */
+  issuer: string
+  clientId: string
+  /** Never returned; null for a public client */
+  clientSecret?: string | null
+  scopes?: string[]
+  /** Names of claims, also of those within others (`realm_access.roles`). A sign-in updates the user by them */
+  mapping?: {
+    /** By default `email` */
+    email?: string
+    /** By default `email_verified` */
+    emailVerified?: string
+    /** By default `given_name` */
+    firstName?: string
+    /** By default `family_name` */
+    lastName?: string
+    /** A list of texts, or one text. With it the provider alone decides the roles */
+    roles?: string
+    /** Fields of the user’s metadata, and the claims that they are taken from */
+    metadata?: Record<string, string>
+    /** Values that the session keeps, and the claims that they are taken from */
+    claims?: Record<string, string>
+  }
+  /** In lower case. If there are any, only users with a verified address in one of them may come */
+  emailDomains?: string[]
+  /** Whoever comes for the first time, with a verified address, becomes a user */
+  createsUsers?: boolean
+  /** May sign in as the user of the same address, where the provider says that it is verified */
+  linksUsers?: boolean
+  /** `demanded`: who has a second factor here, or must have one, shows it after the provider’s own log-in, too; `trusted`: the provider’s log-in is enough */
+  secondFactor?: "demanded" | "trusted"
+  /** Its own access tokens (JWT) for `audience` are taken as Authorization: Bearer */
+  acceptsTokens?: boolean
+  /** What `aud` of its access tokens must name */
+  audience?: string | null
+  /** Switched off, it ends the sessions that come from it */
+  enabled?: boolean
+}
+
+export interface OidcProviderUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  /** What a sign-in page calls it */
+  name?: string
+  /** Its address, as its tokens name it: below it is `/.well-known/openid-configuration`. It cannot change */
+  issuer?: string
+  clientId?: string
+  /** Never returned; null for a public client */
+  clientSecret?: string | null
+  scopes?: string[]
+  /** Names of claims, also of those within others (`realm_access.roles`). A sign-in updates the user by them */
+  mapping?: {
+    /** By default `email` */
+    email?: string
+    /** By default `email_verified` */
+    emailVerified?: string
+    /** By default `given_name` */
+    firstName?: string
+    /** By default `family_name` */
+    lastName?: string
+    /** A list of texts, or one text. With it the provider alone decides the roles */
+    roles?: string
+    /** Fields of the user’s metadata, and the claims that they are taken from */
+    metadata?: Record<string, string>
+    /** Values that the session keeps, and the claims that they are taken from */
+    claims?: Record<string, string>
+  }
+  /** In lower case. If there are any, only users with a verified address in one of them may come */
+  emailDomains?: string[]
+  /** Whoever comes for the first time, with a verified address, becomes a user */
+  createsUsers?: boolean
+  /** May sign in as the user of the same address, where the provider says that it is verified */
+  linksUsers?: boolean
+  /** `demanded`: who has a second factor here, or must have one, shows it after the provider’s own log-in, too; `trusted`: the provider’s log-in is enough */
+  secondFactor?: "demanded" | "trusted"
+  /** Its own access tokens (JWT) for `audience` are taken as Authorization: Bearer */
+  acceptsTokens?: boolean
+  /** What `aud` of its access tokens must name */
+  audience?: string | null
+  /** Switched off, it ends the sessions that come from it */
+  enabled?: boolean
+}
+
+export type OidcProviderPatch = MergePatch<OidcProviderUpdate>
 
 export interface StyleCreate {
   /** Free-form, at most 64 KiB */

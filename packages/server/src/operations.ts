@@ -42,6 +42,7 @@ import { application } from './tenants/applications/application.ts'
 import { applicationOperations } from './tenants/applications/application-operations.ts'
 import { auditOperations } from './tenants/audit/audit-operations.ts'
 import { authOperations } from './tenants/auth/auth-operations.ts'
+import { oidcProvider, providerOperations } from './tenants/auth/oidc/provider.ts'
 import { assetOperations } from './tenants/cartography/maps/asset-operations.ts'
 import { mapOperations } from './tenants/cartography/maps/map-operations.ts'
 import { pictureOperations } from './tenants/cartography/pictures/picture-operations.ts'
@@ -56,7 +57,7 @@ import { userOperations } from './tenants/users/user-operations.ts'
 
 /** The resources that joins can name, by their title. */
 export const resources: readonly Resource<Services>[] = [
-  ...[application, apiKey, user, style, database, dataset, savedQuery],
+  ...[application, apiKey, user, oidcProvider, style, database, dataset, savedQuery],
   ...[agent, contactPoint, tileSource, upload, appConfig],
 ]
 
@@ -67,6 +68,7 @@ export const operations: readonly Operation<Services>[] = [
   exchangeOperation,
   ...userOperations,
   ...authOperations,
+  ...providerOperations,
   ...styleOperations,
   ...pictureOperations,
   ...mapOperations,

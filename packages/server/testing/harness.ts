@@ -57,6 +57,7 @@ export async function testApp(
   const app = await createApp({ db, secrets, logger, config, about })
   Object.assign(app.services, { passwords: createPasswords(undefined, quickHash) })
 
+  const others: { close(): Promise<unknown> }[] = []
   /** Another server on the same database, as a second replica is; `changed` are its settings that differ. */
   const replicas: { close(): Promise<void> }[] = []
   async function replica(changed?: Record<string, string>) {
@@ -143,8 +144,11 @@ export async function testApp(
     user,
     login,
     replica,
+    /** Closes this, too, when the service is closed. */
+    closeAlso: (one: { close(): Promise<unknown> }) => void others.push(one),
     async close() {
       await Promise.all([app, ...replicas].map((one) => one.close()))
+      await Promise.all(others.map((one) => one.close()))
       await closeDatabase()
       await rm(directory, { recursive: true, force: true })
     },

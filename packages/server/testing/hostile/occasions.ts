@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { DeclaredOperation } from '../../src/api/http/operation.ts'
 import { createConsoleLink } from '../../src/boot/start/console-link.ts'
 import { shownBy } from '../authenticator.ts'
 import type { Tenant, TestApp, TestUser } from '../harness.ts'
+import { type RogueProvider, rogueProvider } from '../peers/rogue-provider.ts'
 
 /** What an operation needs that its example cannot say: somebody who asks, and tokens that are good. */
 export type Occasion = { url?: string; body?: unknown; headers?: Record<string, string> }
@@ -26,6 +27,16 @@ const occasions: Readonly<Record<string, (scene: Scene) => Promise<Occasion> | O
   async 'auth.secondfactor.remove'(scene) {
     const confirmed = await post(scene, 'secondfactor/confirm', await firstCode(scene))
     return { body: { ...credentials(scene), code: confirmed.body.recoveryCodes[0] } }
+  },
+  async 'auth.oidc.start'(scene) {
+    return { url: startOf(await providerOf(scene)) }
+  },
+  'auth.oidc.callback': (scene) => answerOfProvider(scene),
+  async 'auth.oidc.token'(scene) {
+    const { url, headers } = await answerOfProvider(scene)
+    const answer = await scene.app.call('GET', url, { key: null, headers })
+    const code = new URL(String(answer.headers.location)).searchParams.get('sign_in_code')
+    return { body: { code, verifier } }
   },
   'auth.requestpasswordreset': (scene) => ({ body: resetRequest(scene) }),
   async 'auth.resetpassword'(scene) {
@@ -70,6 +81,42 @@ const credentials = ({ applicationId, user: { email, password } }: Scene) => ({ 
 async function firstCode(scene: Scene) {
   const { body } = await post(scene, 'secondfactor', credentials(scene))
   return { ...credentials(scene), code: shownBy(body.secret) }
+}
+
+/** One for all providers of a test. */
+const rogues = new WeakMap<TestApp, Promise<RogueProvider>>()
+
+function rogueOf(app: TestApp): Promise<RogueProvider> {
+  const opened = rogues.get(app) ?? rogueProvider()
+  if (!rogues.has(app)) app.closeAlso({ close: async () => (await opened).close() })
+  rogues.set(app, opened)
+  return opened
+}
+
+async function providerOf({ app, applicationId }: Scene): Promise<string> {
+  const { issuer } = await rogueOf(app)
+  const rights = { createsUsers: true, linksUsers: true }
+  const body = { name: 'Office', issuer, clientId: 'maps', applicationId, ...rights }
+  return (await app.call('POST', '/api/v1/auth/providers', { body })).body.id
+}
+
+const verifier = 'v'.repeat(43)
+const challenge = hash('sha256', verifier, 'base64url')
+const startOf = (providerId: string): string =>
+  `/api/v1/auth/oidc/${providerId}/start?${new URLSearchParams({ redirect, challenge })}`
+
+/** The address that a provider leads the browser back to, and the cookie of that browser. */
+async function answerOfProvider(scene: Scene) {
+  const { app } = scene
+  const rogue = await rogueOf(app)
+  const begun = await app.call('GET', startOf(await providerOf(scene)), { key: null })
+  const { searchParams: sent } = new URL(String(begun.headers.location))
+  const claims = { sub: 'somebody', email: 'somebody@example.org', email_verified: true }
+  const idToken = await rogue.sign({ aud: 'maps', nonce: sent.get('nonce'), ...claims })
+  rogue.answers.set('/token', { access_token: 'x', token_type: 'Bearer', id_token: idToken })
+  const { pathname } = new URL(sent.get('redirect_uri') ?? '')
+  const [cookie = ''] = String(begun.headers['set-cookie']).split(';')
+  return { url: `${pathname}?code=x&state=${sent.get('state')}`, headers: { cookie } }
 }
 
 const resetRequest = ({ applicationId, user }: Scene) => ({ email: user.email, applicationId, redirectUrl: redirect })

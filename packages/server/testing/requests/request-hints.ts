@@ -84,6 +84,17 @@ const hints: readonly Hint[] = [
   { operations: /^auth\.login$/, bodies: [{ ...person, password: '~person.password~' }] },
   // Whoever has none sets one up; a code that is right comes about by no chance.
   { operations: /^auth\.secondfactor\./, bodies: [{ ...person, password: '~person.password~' }] },
+  {
+    operations: /^oidcproviders\.(create|replace|patch)$/,
+    bodies: [
+      { issuer: 'https://login.example.org', scopes: ['openid'], mapping: {}, audience: null, acceptsTokens: false },
+    ],
+  },
+  {
+    operations: /^auth\.oidc\.start$/,
+    parameters: { id: ['~oidcproviders.own.0~'], redirect: ['http://localhost/'], challenge: ['c'.repeat(43)] },
+    needs: ['redirect', 'challenge'],
+  },
   { operations: /^places\.search$/, parameters: { q: ['Bern', 'a'], near: ['7.4,46.9', '200,1'] }, needs: ['q'] },
   {
     operations: /^auth\.refresh$/,

@@ -19,8 +19,11 @@ import type { MachineShare } from '../../kernel/concurrency/machine-share.ts'
 import type { WorkWatch } from '../../kernel/concurrency/work-watch.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { sweepWindows } from '../../kernel/db/window-counters.ts'
+import type { Egress } from '../../kernel/egress/guard.ts'
 import type { Config } from '../../kernel/settings/config.ts'
 import { sweepAudit } from '../../tenants/audit/retention.ts'
+import { createOidcClient } from '../../tenants/auth/oidc/oidc-client.ts'
+import { sweepSignInCodes } from '../../tenants/auth/oidc/sign-in-codes.ts'
 import { sweepSessions } from '../../tenants/auth/sessions.ts'
 
 type AuthorityOptions = {
@@ -45,7 +48,11 @@ type AuthorityOptions = {
 }
 
 /** Access: keys, tokens of users, and revocation. */
-export function openAuthority({ db, works, secrets, config, logger }: AuthorityOptions, share: MachineShare) {
+export function openAuthority(
+  { db, works, secrets, config, logger }: AuthorityOptions,
+  share: MachineShare,
+  egress: Pick<Egress, 'fetch'>,
+) {
   const revocation = createRevocation({
     db,
     onError: (error) => logger.warn({ err: error }, 'revoked keys and sessions could not be checked'),
@@ -55,6 +62,7 @@ export function openAuthority({ db, works, secrets, config, logger }: AuthorityO
   const tokenKeys = createSigningKeys(db, secrets, lifetimes.accessToken)
   const tokens = createTokens(tokenKeys, secrets, lifetimes.accessToken)
   const keys = createKeyCache(db, revocation.recheck)
+  const oidc = createOidcClient(egress.fetch, secrets)
   const bearers = createBearerCache(db, tokens, keys, revocation.recheck)
   const noteRequest = db.noteRequest && (({ applicationId }: Caller) => db.noteRequest?.(tenantSchema(applicationId)))
   const limitRate = createRateLimit(config.REQUESTS_PER_SECOND, share)
@@ -67,7 +75,7 @@ export function openAuthority({ db, works, secrets, config, logger }: AuthorityO
   const onUnwritten = (error: unknown) => logger.warn({ err: error }, 'audit entries were not written')
   const audit = createAuditLog(db, onUnwritten, works.part('audit'))
   const authLimits = { sessionsPerUser: config.SESSIONS_PER_USER, signupsPerHour: config.SIGNUPS_PER_HOUR }
-  return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes, authLimits, audit }
+  return { authority, passwords: createPasswords(share), tokenKeys, tokens, oidc, lifetimes, authLimits, audit }
 }
 
 const lifetimesOf = (config: AuthorityOptions['config']) => ({
@@ -93,6 +101,7 @@ export function startUpkeep({ db, works, config, logger }: AuthorityOptions, { k
 
 async function sweepEnded(db: Db, { AUDIT_DAYS, CHANGE_LOG_HOURS }: AuthorityOptions['config']): Promise<void> {
   await sweepSessions(db)
+  await sweepSignInCodes(db)
   await sweepWindows(db)
   await sweepAudit(db, AUDIT_DAYS)
   await tellAbandoned(db)

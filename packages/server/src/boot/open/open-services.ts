@@ -71,7 +71,7 @@ export async function openServices(options: OpenServicesOptions): Promise<OpenSe
   const fetchTools = fetchToolsInProcess(listener)
   const { usage, tileUse, ...counting } = openUsage(options)
   const agents = await openAgents({ ...options, ...counting, share, stream: egress.stream, bus, fetchTools })
-  const { authority, ...credentials } = openAuthority(options, share)
+  const { authority, ...credentials } = openAuthority(options, share, egress)
   const styleCheck = createStyleCheck()
   const memoryThreads = createMemoryThreads(share)
   const data = createData({ ...options, ...counting, share, egress, memoryThreads })

@@ -16,11 +16,14 @@ export type Account = {
   readonly secondFactor: boolean
   /** Sealed. It may wait for its first code. */
   readonly codeSecret: string | null
+  /** It signs in by a provider: without a password it gets none by mail. */
+  readonly isOfProvider: boolean
 }
 
 const selectAccount = sql`
   SELECT id, application_id AS "applicationId", email, first_name AS "firstName", last_name AS "lastName", password,
-         pending_password AS "pendingPassword", email_verified AS "emailVerified", enabled, second_factor AS "secondFactor", code_secret AS "codeSecret"
+         pending_password AS "pendingPassword", email_verified AS "emailVerified", enabled, second_factor AS "secondFactor", code_secret AS "codeSecret",
+         EXISTS (SELECT FROM svc.identities i WHERE i.application_id = users.application_id AND i.user_id = users.id) AS "isOfProvider"
   FROM svc.users`
 
 export const findAccount = (db: Queryable, applicationId: string, email: string): Promise<Account | undefined> =>

@@ -1,5 +1,6 @@
 import type { Operation } from '../../api/http/operation.ts'
 import { jwksOperation } from './jwks-operation.ts'
+import { oidcOperations } from './oidc/sign-in-operations.ts'
 import { passwordOperations } from './password-operations.ts'
 import { secondFactorOperations } from './second-factor-operations.ts'
 import type { AuthServices } from './services.ts'
@@ -12,5 +13,6 @@ export const authOperations: readonly Operation<AuthServices>[] = [
   ...passwordOperations,
   ...secondFactorOperations,
   ...signupOperations,
+  ...oidcOperations,
   jwksOperation,
 ]

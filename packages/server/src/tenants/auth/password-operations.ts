@@ -95,6 +95,8 @@ async function sendResetMail(
   const mayMail = await allowsMail(db, { applicationId, email }, 'reset')
   const account = await findAccount(db, applicationId, email)
   if (!account?.enabled || !mayMail) return
+  // Whoever left the provider may still read the mail.
+  if (account.isOfProvider && account.password === null) return
   noteTarget(trail, account.id)
   const { token, hash, sealed } = createOneTimeToken(secrets, 'password_reset_token', account.id)
   await db.transaction(async (tx) => {

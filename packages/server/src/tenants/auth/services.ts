@@ -6,6 +6,7 @@ import type { Secrets } from '../../api/access/secrets/secrets.ts'
 import type { SigningKeys } from '../../api/access/secrets/signing-keys.ts'
 import { operationUsing } from '../../api/http/operation.ts'
 import type { Db, Queryable } from '../../kernel/db/db.ts'
+import type { OidcClient } from './oidc/oidc-client.ts'
 
 /** Writes a mail to the outbox in a transaction; it is sent after the commit. */
 export type AccountMailer = {
@@ -36,6 +37,7 @@ export type AuthServices = {
   mailer: AccountMailer
   lifetimes: Lifetimes
   authLimits: AuthLimits
+  oidc: OidcClient
   /** The base URL of the service as this client sees it. */
   baseUrl(request: FastifyRequest): string
 }

@@ -19,7 +19,7 @@ import {
   type SessionLimits,
 } from './sessions.ts'
 
-const tokenPair = Type.Object({
+export const tokenPair = Type.Object({
   accessToken: Type.String({ description: 'A JWT, to be sent as Authorization: Bearer TOKEN' }),
   refreshToken: Type.String({ description: 'Opaque; gives new access tokens' }),
 })
@@ -59,7 +59,7 @@ const login = operation({
   },
 })
 
-const sessionLimits = ({ lifetimes, authLimits }: AuthServices): SessionLimits => ({
+export const sessionLimits = ({ lifetimes, authLimits }: AuthServices): SessionLimits => ({
   seconds: lifetimes.refreshToken,
   perUser: authLimits.sessionsPerUser,
 })

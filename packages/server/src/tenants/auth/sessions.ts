@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Claims } from '../../api/access/secrets/access-tokens.ts'
 import { credentialHash } from '../../api/access/secrets/secrets.ts'
 import type { Db, Queryable } from '../../kernel/db/db.ts'
-import { sql } from '../../kernel/db/sql.ts'
+import { json, raw, sql } from '../../kernel/db/sql.ts'
 import type { Account } from './accounts.ts'
 
 /** Refresh tokens are opaque: 256 random bits, stored as a hash. */
@@ -16,6 +16,9 @@ export type SessionLimits = {
   readonly perUser: number
 }
 
+/** The provider that a user has signed in by, and what it says of them that rules may ask for. */
+export type SessionSource = { readonly providerId: string; readonly claims: Readonly<Record<string, unknown>> }
+
 /** A new session, and whether an older one had to end for it. */
 export type StartedSession = UserSession & { readonly hasEndedOthers: boolean }
 
@@ -28,6 +31,7 @@ export function beginSession(
   account: Account,
   { seconds, perUser }: SessionLimits,
   userAgent = '',
+  source?: SessionSource,
 ): Promise<StartedSession | undefined> {
   const refreshToken = newRefreshToken()
   const family = randomUUID()
@@ -36,24 +40,29 @@ export function beginSession(
     const [holder] = await tx.query<{ most: number | null }>(sql`
       SELECT (SELECT (limits->>'sessionsPerUser')::float8 FROM svc.applications WHERE id = u.application_id) AS most
       FROM svc.users u
-      WHERE id = ${userId} AND application_id = ${applicationId}::uuid AND enabled AND password = ${account.password}
+      WHERE id = ${userId} AND application_id = ${applicationId}::uuid AND enabled AND password IS NOT DISTINCT FROM ${account.password}
       FOR NO KEY UPDATE`)
-    if (!holder) return undefined
+    if (!holder || (source && !(await holdProvider(tx, source)))) return undefined
     const ended = await endOldest(tx, account, (holder.most ?? perUser) - 1)
     await tx.query(sql`
-      INSERT INTO svc.sessions (hash, family, user_id, application_id, user_agent, expires_at)
+      INSERT INTO svc.sessions (hash, family, user_id, application_id, user_agent, provider_id, claims, expires_at)
       VALUES (${credentialHash(refreshToken)}, ${family}::uuid, ${userId}, ${applicationId}::uuid,
-              ${userAgent.replaceAll('\0', '').slice(0, 300)}, clock_timestamp() + make_interval(secs => ${seconds}))`)
+              ${userAgent.replaceAll('\0', '').slice(0, 300)}, ${source?.providerId ?? null}::uuid,
+              ${source ? json(source.claims) : raw('NULL')}, clock_timestamp() + make_interval(secs => ${seconds}))`)
     return { refreshToken, claims: { userId, applicationId, sessionId: family }, hasEndedOthers: ended.length > 0 }
   })
 }
 
-/** Ends all sessions of a user but the youngest. One revoked row ends a family. */
+/** Locks a provider that is switched on until the end of the transaction: what switches it off ends the session, too. */
+const holdProvider = async (tx: Queryable, { providerId }: Pick<SessionSource, 'providerId'>): Promise<boolean> =>
+  (await tx.query(sql`SELECT 1 FROM svc.oidcproviders WHERE id = ${providerId}::uuid AND enabled FOR SHARE`)).length > 0
+
+/** Ends all sessions of a user but the youngest. One revoked row ends a family. Those of providers' tokens are not counted. */
 const endOldest = (tx: Queryable, { id, applicationId }: Account, kept: number): Promise<unknown[]> =>
   tx.query(sql`
     UPDATE svc.sessions SET revoked_at = clock_timestamp() WHERE hash IN (
       SELECT (array_agg(hash ORDER BY created_at, hash))[1] FROM svc.sessions
-      WHERE application_id = ${applicationId}::uuid AND user_id = ${id} GROUP BY family
+      WHERE application_id = ${applicationId}::uuid AND user_id = ${id} AND NOT of_token GROUP BY family
       HAVING bool_and(revoked_at IS NULL) AND bool_or(expires_at > clock_timestamp())
       ORDER BY min(created_at) DESC, family OFFSET ${Math.min(kept, mostKept)}::int4)
     RETURNING 1`)
@@ -94,8 +103,8 @@ export async function rotateSession(
       WHERE hash = ${credentialHash(refreshToken)} AND rotated_at IS NULL AND revoked_at IS NULL RETURNING 1`)
     if (taken.length === 0) return false
     await tx.query(sql`
-      INSERT INTO svc.sessions (hash, family, user_id, application_id, user_agent, expires_at)
-      SELECT ${credentialHash(next)}, family, user_id, application_id, user_agent,
+      INSERT INTO svc.sessions (hash, family, user_id, application_id, user_agent, provider_id, claims, expires_at)
+      SELECT ${credentialHash(next)}, family, user_id, application_id, user_agent, provider_id, claims,
              clock_timestamp() + make_interval(secs => ${seconds})
       FROM svc.sessions WHERE hash = ${credentialHash(refreshToken)}`)
     return true

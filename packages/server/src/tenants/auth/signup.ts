@@ -40,7 +40,7 @@ export async function signUp(
   const { db, secrets, passwords, mailer, lifetimes } = parts
   const { applicationId, email } = signup
   const existing = await findAccount(db, applicationId, email)
-  const isExpected = existing?.enabled && existing.password === null
+  const isExpected = existing?.enabled && existing.password === null && !existing.isOfProvider
   if (!isExpected && !isApproved(email, settings)) {
     throw new ApiError(
       'unauthorized',
@@ -88,7 +88,7 @@ async function openAccount(tx: Queryable, { applicationId, email, firstName, las
     VALUES (${newUserId()}, ${applicationId}::uuid, ${email}, ${firstName}, ${lastName})
     ON CONFLICT (application_id, email_key) DO NOTHING`)
   const account = await findAccount(tx, applicationId, email)
-  const isOpen = account && (!account.emailVerified || account.password === null)
+  const isOpen = account && !account.isOfProvider && (!account.emailVerified || account.password === null)
   return isOpen && account.enabled ? account : undefined
 }
 

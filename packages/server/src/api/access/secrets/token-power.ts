@@ -79,7 +79,12 @@ export async function demandPowerOfUser(db: Db, scope: Scope, userId: number): P
 }
 
 /** 401 unless the caller can do all that the users of an application with a default key of their own can. */
-export async function demandPowerOfUsers(db: Db, scope: Scope, applicationId: string): Promise<void> {
+export async function demandPowerOfUsers(
+  db: Db,
+  scope: Scope,
+  applicationId: string,
+  what = 'metadata.auth',
+): Promise<void> {
   const lesser = await lesserThanKey(db, scope)
   if (lesser === 'all') return
   const tenant = sql`${applicationId}::uuid`
@@ -87,7 +92,7 @@ export async function demandPowerOfUsers(db: Db, scope: Scope, applicationId: st
   const rows = await db.query(sql`SELECT FROM svc.users WHERE application_id = ${tenant} AND ${isGreater} LIMIT 1`)
   if (rows.length > 0) {
     throw denied(
-      'This key may not write metadata.auth: the default key of some users can do more than this key. Use a more powerful key.',
+      `This key may not write ${what}: the default key of some users can do more than this key. Use a more powerful key.`,
     )
   }
 }
