@@ -14,6 +14,7 @@ const wallClock: Readonly<Record<string, string>> = {
   'api/access/secrets/uuid-v7.ts': 'the time is part of the id',
   'boot/open/agent-tools.ts': 'tokens of tools say when they end',
   'agents/invocation/question.ts': 'workers on other machines are told a deadline',
+  'tenants/auth/oidc/provider-tokens.ts': 'tokens say when they end',
   'tenants/auth/oidc/sign-in-flow.ts': 'a browser may come back to another replica',
   'tenants/auth/authenticator-codes.ts': 'codes follow the clock of a phone',
   'tenants/contactpoints/service-answer.ts': 'Retry-After may be a date',

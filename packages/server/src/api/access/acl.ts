@@ -9,7 +9,12 @@ export const keyTypes = ['user', 'app', 'master'] as const
 export type KeyType = (typeof keyTypes)[number]
 
 /** The user and session of an access token. */
-export type Bearer = { readonly userId: number; readonly sessionId: string }
+export type Bearer = {
+  readonly userId: number
+  readonly sessionId: string
+  /** What the provider that the user signed in by says of them, as its mapping selects it. */
+  readonly claims?: Readonly<Record<string, unknown>>
+}
 
 /** The caller of a request, as its credential says. */
 export type Caller = {

@@ -14,6 +14,7 @@ import {
 import type { Key, KeyCache } from './key-cache.ts'
 import type { LimitRate } from './rate-limit.ts'
 import type { Revocation } from './revocation.ts'
+import { mayBePlatformToken } from './secrets/access-tokens.ts'
 
 /** The caches and checks that authentication uses. */
 export type Authority = {
@@ -87,12 +88,35 @@ function bearerCaller(
   token: string,
   authority: Authority,
 ): Caller | Promise<Caller> {
-  return whenReady(authority.bearers.find(token), (admitted) => {
+  return whenReady(findBearer(request, id, token, authority), (admitted) => {
     if (!admitted) throw invalidToken('The access token is not valid, or its session has ended.')
     if (id === undefined) return whenReady(admitted.key(), (key) => tokenCaller(request, admitted, key))
     return whenReady(findKey(id, authority), (key) => callerOfBoth(request, admitted, live(key)))
   })
 }
+
+type Admission = AdmittedBearer | undefined | Promise<AdmittedBearer | undefined>
+
+/** A token of the platform names its application. For one of a provider the key does, or the header `x-application-id`. */
+function findBearer(
+  request: PresentedCredentials,
+  id: string | undefined,
+  token: string,
+  authority: Authority,
+): Admission {
+  const { bearers } = authority
+  const ofProvider = (): Admission => {
+    if (id === undefined) return bearers.findOfProvider(token, chosenApplication(request))
+    return whenReady(findKey(id, authority), (key) => {
+      const { type, applicationId } = live(key)
+      return bearers.findOfProvider(token, type === 'master' ? chosenApplication(request) : applicationId)
+    })
+  }
+  if (mayBePlatformToken(token)) return whenReady(bearers.find(token), (admitted) => admitted ?? ofProvider())
+  return isJwt.test(token) ? ofProvider() : bearers.find(token)
+}
+
+const isJwt = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 /** The key ends with the token, so that the token's holder sees and creates no key that lives longer. */
 function tokenCaller(request: PresentedCredentials, admitted: AdmittedBearer, key: Key | undefined): Caller {

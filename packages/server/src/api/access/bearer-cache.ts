@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { createLoadingCache } from '../../kernel/concurrency/loading-cache.ts'
 import { whenReady } from '../../kernel/concurrency/when-ready.ts'
@@ -21,11 +22,26 @@ export type AdmittedBearer = {
 export type BearerCache = {
   /** Undefined when the token is not valid, or its session or user has ended; at once when that is cached. */
   find(token: string): AdmittedBearer | undefined | Promise<AdmittedBearer | undefined>
+  /** The same of a token that a provider signed, for a user of this application; without one, of the default application. */
+  findOfProvider(
+    token: string,
+    applicationId: string | undefined,
+  ): AdmittedBearer | undefined | Promise<AdmittedBearer | undefined>
   /** Invalidates the sessions of a user or an application: at once on this replica, within a second on the others. */
   forget(whose: { readonly userId: number } | { readonly applicationId: string }): void
 }
 
-type Session = { readonly user: CallerUser; readonly defaultKeys: readonly string[] }
+/** Checks a token of a provider, and finds or makes its user and session. */
+export type VerifyProviderToken = (
+  token: string,
+  applicationId: string | undefined,
+) => Promise<VerifiedToken | undefined>
+
+type Session = {
+  readonly user: CallerUser
+  readonly defaultKeys: readonly string[]
+  readonly claims: Bearer['claims'] | null
+}
 type Entry = { readonly token: VerifiedToken; readonly session: Session }
 
 const maxTokens = 10_000
@@ -34,7 +50,13 @@ const maxTokens = 10_000
  * Cache of verified access tokens. A signature stays valid, so it is verified once; session and user are checked as often
  * as keys are. `onForget`: requests that were admitted with a forgotten token must be checked again.
  */
-export function createBearerCache(db: Db, tokens: Tokens, keys: KeyCache, onForget: () => void): BearerCache {
+export function createBearerCache(
+  db: Db,
+  tokens: Tokens,
+  keys: KeyCache,
+  onForget: () => void,
+  verifyProviderToken: VerifyProviderToken,
+): BearerCache {
   const verified = new LRUCache<string, VerifiedToken>({ max: maxTokens })
   // Failures are not cached: the missing default key may be set in a moment.
   const sessions = createLoadingCache<Entry | undefined>({
@@ -43,19 +65,22 @@ export function createBearerCache(db: Db, tokens: Tokens, keys: KeyCache, onForg
     keeps: (entry) => entry !== undefined && entry.session.defaultKeys.length > 0,
   })
 
-  async function load(text: string): Promise<Entry | undefined> {
-    const token = verified.get(text) ?? (await tokens.verify(text))
+  async function load(name: string, verify: () => Promise<VerifiedToken | undefined>): Promise<Entry | undefined> {
+    const token = verified.get(name) ?? (await verify())
     if (!token) return undefined
-    verified.set(text, token)
+    verified.set(name, token)
     const session = await loadSession(db, token)
+    // The session of a provider's tokens ends when the provider's record changes: they are verified anew.
+    if (!session) verified.delete(name)
     return session && { token, session }
   }
 
   function admit(entry: Entry | undefined): AdmittedBearer | undefined {
     if (!entry || entry.token.expiresAt <= Date.now()) return undefined
     const { userId, sessionId, applicationId } = entry.token
+    const { claims } = entry.session
     return {
-      bearer: { userId, sessionId },
+      bearer: { userId, sessionId, ...(claims && { claims }) },
       user: entry.session.user,
       applicationId,
       expiresAt: new Date(entry.token.expiresAt),
@@ -64,7 +89,18 @@ export function createBearerCache(db: Db, tokens: Tokens, keys: KeyCache, onForg
   }
 
   return {
-    find: (text) => whenReady(sessions.fresh(text) ?? sessions.get(text, () => load(text)), admit),
+    find: (text) =>
+      whenReady(sessions.fresh(text) ?? sessions.get(text, () => load(text, () => tokens.verify(text))), admit),
+    findOfProvider(text, applicationId) {
+      // These tokens are as long as their provider likes.
+      const name = `${applicationId ?? ''} ${hash('sha256', text, 'base64url')}`
+      const verify = () => verifyProviderToken(text, applicationId)
+      const search = async (): Promise<Entry | undefined> => {
+        const wasVerified = verified.has(name)
+        return (await load(name, verify)) ?? (wasVerified ? load(name, verify) : undefined)
+      }
+      return whenReady(sessions.fresh(name) ?? sessions.get(name, search), admit)
+    },
     forget(whose) {
       const isMeant = (token: VerifiedToken) =>
         'userId' in whose ? token.userId === whose.userId : token.applicationId === whose.applicationId
@@ -89,12 +125,20 @@ function firstUsable(
 
 /** The user's own default key comes before the application's. */
 async function loadSession(db: Db, { userId, applicationId, sessionId }: VerifiedToken): Promise<Session | undefined> {
-  const [row] = await db.query<{ user: CallerUser; ofUser: string | null; ofApplication: string | null }>(sql`
-    SELECT ${callerUserOf} AS "user", u.metadata #>> '{auth,defaultApiKey}' AS "ofUser", a.metadata #>> '{auth,defaultApiKey}' AS "ofApplication"
+  const [row] = await db.query<SessionRow>(sql`
+    SELECT ${callerUserOf} AS "user", u.metadata #>> '{auth,defaultApiKey}' AS "ofUser", a.metadata #>> '{auth,defaultApiKey}' AS "ofApplication",
+           (SELECT s.claims FROM svc.sessions s WHERE s.family = ${sessionId}::uuid LIMIT 1) AS claims
     FROM svc.users u JOIN svc.applications a ON a.id = u.application_id
     WHERE u.id = ${userId} AND u.application_id = ${applicationId}::uuid AND u.enabled
       AND EXISTS (SELECT FROM svc.sessions s WHERE s.family = ${sessionId}::uuid AND s.user_id = u.id
                   AND s.application_id = u.application_id AND s.expires_at > clock_timestamp())
       AND NOT EXISTS (SELECT FROM svc.sessions s WHERE s.family = ${sessionId}::uuid AND s.revoked_at IS NOT NULL)`)
-  return row && { user: row.user, defaultKeys: [row.ofUser, row.ofApplication].filter((id) => id !== null) }
+  if (!row) return undefined
+  const { user, claims, ofUser, ofApplication } = row
+  return { user, defaultKeys: [ofUser, ofApplication].filter((id) => id !== null), claims }
+}
+
+type SessionRow = Pick<Session, 'user' | 'claims'> & {
+  readonly ofUser: string | null
+  readonly ofApplication: string | null
 }

@@ -23,6 +23,7 @@ import type { Egress } from '../../kernel/egress/guard.ts'
 import type { Config } from '../../kernel/settings/config.ts'
 import { sweepAudit } from '../../tenants/audit/retention.ts'
 import { createOidcClient } from '../../tenants/auth/oidc/oidc-client.ts'
+import { createProviderTokens } from '../../tenants/auth/oidc/provider-tokens.ts'
 import { sweepSignInCodes } from '../../tenants/auth/oidc/sign-in-codes.ts'
 import { sweepSessions } from '../../tenants/auth/sessions.ts'
 
@@ -63,7 +64,7 @@ export function openAuthority(
   const tokens = createTokens(tokenKeys, secrets, lifetimes.accessToken)
   const keys = createKeyCache(db, revocation.recheck)
   const oidc = createOidcClient(egress.fetch, secrets)
-  const bearers = createBearerCache(db, tokens, keys, revocation.recheck)
+  const bearers = createBearerCache(db, tokens, keys, revocation.recheck, createProviderTokens(db, secrets, oidc))
   const noteRequest = db.noteRequest && (({ applicationId }: Caller) => db.noteRequest?.(tenantSchema(applicationId)))
   const limitRate = createRateLimit(config.REQUESTS_PER_SECOND, share)
   const holdConnection = createConnectionShares({

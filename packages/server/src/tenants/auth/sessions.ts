@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Claims } from '../../api/access/secrets/access-tokens.ts'
-import { credentialHash } from '../../api/access/secrets/secrets.ts'
+import { credentialHash, type Secrets } from '../../api/access/secrets/secrets.ts'
 import type { Db, Queryable } from '../../kernel/db/db.ts'
 import { json, raw, sql } from '../../kernel/db/sql.ts'
 import type { Account } from './accounts.ts'
@@ -56,6 +56,39 @@ export function beginSession(
 /** Locks a provider that is switched on until the end of the transaction: what switches it off ends the session, too. */
 const holdProvider = async (tx: Queryable, { providerId }: Pick<SessionSource, 'providerId'>): Promise<boolean> =>
   (await tx.query(sql`SELECT 1 FROM svc.oidcproviders WHERE id = ${providerId}::uuid AND enabled FOR SHARE`)).length > 0
+
+/** A session that the access tokens of a provider stand for. */
+export type TokenSession = SessionSource & {
+  readonly account: Pick<Account, 'id' | 'applicationId'>
+  readonly subject: string
+  readonly issuedAt: Date
+  readonly expiresAt: Date
+}
+
+/**
+ * The one session of all tokens that a provider signs for a subject, so that revocation, lists of sessions and their end are the same for
+ * them. Once it was ended, it begins anew with a token that was signed later; undefined for one that was signed before.
+ */
+export function holdTokenSession(db: Db, secrets: Secrets, session: TokenSession): Promise<string | undefined> {
+  const { account, providerId, subject, claims, issuedAt, expiresAt } = session
+  // By the server's secret: no refresh token has this hash.
+  const hash = Buffer.from(secrets.authenticate('token session', `${providerId} ${subject}`), 'hex')
+  return db.transaction(async (tx) => {
+    if (!(await holdProvider(tx, session))) return undefined
+    const [held] = await tx.query<{ family: string }>(sql`
+      INSERT INTO svc.sessions AS s (hash, family, user_id, application_id, provider_id, claims, of_token, expires_at)
+      VALUES (${hash}, ${randomUUID()}::uuid, ${account.id}, ${account.applicationId}::uuid, ${providerId}::uuid, ${json(claims)}, true,
+              ${expiresAt}::timestamptz)
+      ON CONFLICT (hash) DO UPDATE SET
+        family = CASE WHEN s.revoked_at IS NULL THEN s.family ELSE EXCLUDED.family END,
+        created_at = CASE WHEN s.revoked_at IS NULL THEN s.created_at ELSE EXCLUDED.created_at END,
+        user_id = EXCLUDED.user_id, claims = EXCLUDED.claims, seen_at = clock_timestamp(),
+        expires_at = greatest(s.expires_at, EXCLUDED.expires_at), revoked_at = NULL
+        WHERE s.revoked_at IS NULL OR s.revoked_at < ${issuedAt}::timestamptz
+      RETURNING family`)
+    return held?.family
+  })
+}
 
 /** Ends all sessions of a user but the youngest. One revoked row ends a family. Those of providers' tokens are not counted. */
 const endOldest = (tx: Queryable, { id, applicationId }: Account, kept: number): Promise<unknown[]> =>

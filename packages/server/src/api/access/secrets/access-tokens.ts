@@ -14,6 +14,12 @@ export type Tokens = {
   verify(token: string): Promise<VerifiedToken | undefined>
 }
 
+/** What each of our tokens begins with, as `sign` writes it: those of others are told apart without being parsed. */
+const beginning = Buffer.from(`{"alg":"${tokenAlgorithm}","kid":"`).toString('base64url').slice(0, -2)
+
+/** Whether it may be a token of the platform; one that is not never is. */
+export const mayBePlatformToken = (token: string): boolean => token.startsWith(beginning)
+
 const type = 'at+jwt'
 const maxLength = 2_048
 

@@ -36,6 +36,17 @@ export async function findProvider(db: Queryable, id: string): Promise<ProviderR
   return record
 }
 
+/** The providers of an application, of the default one where none is named, whose access tokens by this issuer are taken. */
+export const providersOfTokens = (
+  db: Queryable,
+  applicationId: string | undefined,
+  issuer: string,
+): Promise<ProviderRecord[]> =>
+  db.query<ProviderRecord>(sql`
+    ${selectProvider} WHERE issuer = ${issuer} AND enabled AND accepts_tokens
+      AND application_id = COALESCE(${applicationId ?? null}::uuid, (SELECT id FROM svc.applications WHERE is_default))
+    ORDER BY created_at, id LIMIT 10`)
+
 /** Copied to another application it does not open. */
 const associatedData = (applicationId: string): string => `oidcproviders.client_secret.${applicationId}`
 

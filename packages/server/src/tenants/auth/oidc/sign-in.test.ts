@@ -256,6 +256,8 @@ test('claims become roles, metadata and what the session keeps, and go with the 
   assert.deepEqual([shown.roles, shown.metadata], [['editor', 'viewer'], { unit: 'Harbours' }])
   const claims = { department: 'Harbours', roles: ['editor', 'editor', 7, 'viewer'] }
   assert.deepEqual(await sessionsOf(user.id), [{ providerId: provider, claims }])
+  const admitted = await app.services.bearers.find(tokens.accessToken)
+  assert.deepEqual(admitted?.bearer.claims, claims)
   await app.call('PATCH', `/api/v1/auth/users/${user.id}`, { body: { metadata: { theme: 'dark' } } })
   peer.account = { sub: peer.account.sub, email: user.email, email_verified: true }
   const second = signInBrowser(app)
