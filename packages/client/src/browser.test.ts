@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../../server/testing/chromium.ts'
+import { oidcProvider } from '../../server/testing/peers/oidc-provider.ts'
 import { bundle } from '../testing/bundle.ts'
 import { type ClientServer, clientServer } from '../testing/client-server.ts'
 
@@ -101,4 +102,30 @@ test('a token that has expired is replaced in a page of another origin too', asy
     client.accessToken = client.accessToken.slice(0, -4) + 'AAAA'
     return (await client.auth.users.me()).email`)
   assert.equal(answer, email)
+})
+
+test('a page leaves for a provider, comes back, and is signed in, with nothing of it left in the address', async () => {
+  const { tenant, app } = server
+  const peer = await oidcProvider()
+  peer.account = { sub: 'ada', email: 'ada@example.org', email_verified: true }
+  try {
+    const auth = { defaultApiKey: tenant.public }
+    await app.call('PUT', `/api/v1/applications/${tenant.id}/metadata/auth`, { body: auth })
+    const { issuer, clientId, clientSecret } = peer
+    const made = { name: 'Office', issuer, clientId, clientSecret, createsUsers: true }
+    const { id } = await server.client().auth.providers.create(made)
+    const home = page.url()
+    const isBack = page.waitForURL((url) => url.href.startsWith(home) && url.searchParams.has('sign_in_code'))
+    await inPage(`await client.auth.signInWithProvider('${id}')`)
+    await isBack
+    const answer = await inPage(`
+      const events = []
+      client.auth.onChange(({ event }) => events.push(event))
+      await client.auth.completeSignIn()
+      const { email } = await client.auth.users.me()
+      return { email, events, address: location.href, kept: sessionStorage.length, again: await client.auth.completeSignIn() }`)
+    assert.deepEqual(answer, { email: 'ada@example.org', events: ['signedIn'], address: home, kept: 0, again: null })
+  } finally {
+    await peer.close()
+  }
 })

@@ -1,4 +1,5 @@
 // biome-ignore-all lint/performance/noBarrelFile: the entry of the package
+import { createAuthChanges } from './auth-changes.ts'
 import { agentsGroup } from './groups/agents.ts'
 import { appconfigGroup } from './groups/appconfig.ts'
 import { auditGroup } from './groups/audit.ts'
@@ -24,6 +25,7 @@ import { type TransformedRequest, transformRequest } from './transform-request.t
 import type { Refresh } from './types.ts'
 
 export { ApiError, type Fault } from './api-error.ts'
+export type { AuthChange } from './auth-changes.ts'
 export type { ChangeStream, ChangeStreamState } from './change-stream.ts'
 export type { Params } from './crud.ts'
 export type { Feature, FeatureCollection, Geometry } from './geojson.ts'
@@ -34,8 +36,9 @@ export type { RowPage } from './groups/datasets.ts'
 export type { TileCoordinates } from './groups/maps.ts'
 export type { FoundPlaces, Place, PlaceSearchParams } from './groups/places.ts'
 export { UploadError, type UploadOptions } from './groups/uploads.ts'
+export type { ProviderSignIn, SignInReturn } from './provider-sign-in.ts'
 export type { RequestParams } from './request.ts'
-export type { HeldTokens } from './session.ts'
+export type { AuthEvent, HeldTokens } from './session.ts'
 export type { TransformedRequest } from './transform-request.ts'
 export type * from './types.ts'
 export type { UploadFile, UploadProgress } from './upload-body.ts'
@@ -85,6 +88,7 @@ const defaultRetries = 2
 /** A client of the server at `url`. It authenticates with the API key, or with an access token if it has one. */
 export function createClient(url: string, apiKey: string | null = null, options: ClientOptions = {}): Client {
   const { accessToken = null, refreshToken = null, onTokens = () => {}, retries = defaultRetries } = options
+  const changes = createAuthChanges(onTokens)
   const session: Session = { url: serverAddress(url), apiKey, accessToken, refreshToken }
   // Looked up for each request, because programs and tests may replace the global fetch later.
   const ownFetch: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
@@ -93,7 +97,7 @@ export function createClient(url: string, apiKey: string | null = null, options:
   const sender: Sender = createSender({
     session,
     fetch: ownFetch,
-    refresh: createRefresh(session, renew, onTokens),
+    refresh: createRefresh(session, renew, changes.tell),
     retries,
     timeoutMs: options.timeoutMs,
     headers: options.headers ?? {},
@@ -101,7 +105,7 @@ export function createClient(url: string, apiKey: string | null = null, options:
   const send = sender.json
   return Object.assign(session, {
     audit: auditGroup(sender),
-    auth: authGroup(send, session, onTokens),
+    auth: authGroup(send, session, changes),
     apiKeys: apiKeysGroup(send),
     applications: applicationsGroup(send),
     appconfig: appconfigGroup(send),

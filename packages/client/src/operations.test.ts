@@ -13,6 +13,8 @@ const unserved: Readonly<Record<string, string>> = {
   'agents.connect': 'a WebSocket, which @graticule/agent opens',
   'auth.confirmsignup': 'a link for people: auth.confirmSignupUrl() gives its address',
   'auth.confirmsignup.path': 'the same link in another form',
+  'auth.oidc.start': 'auth.signInWithProvider() sends the browser there',
+  'auth.oidc.callback': 'a provider sends the browser there',
   'fonts.range': 'map libraries load it from the address that a style gives as `glyphs`',
   'sprites.file': 'map libraries load it from the address that a style gives as `sprite`',
   'mcp.call': 'clients of the Model Context Protocol speak to it',
@@ -41,6 +43,9 @@ const id = '11111111-1111-4111-8111-111111111111'
 const usual = [id, 'key', {}]
 /** The arguments of methods that the usual ones do not suit. */
 const own: Readonly<Record<string, unknown[]>> = {
+  'auth.signInWithProvider': [id, { redirect: 'https://page', open: () => {} }],
+  'auth.completeSignIn': [{ address: 'https://page/?sign_in_code=si_1' }],
+  'auth.onChange': [() => {}],
   'tiles.get': [id, { z: 7, x: 8, y: 9 }],
   'uploads.upload': [new File(['a,b\n'], 'a.csv')],
   'uploads.create': [{ file: new File(['a,b\n'], 'a.csv') }],
@@ -107,6 +112,8 @@ test('every method of the client sends a request, but those that only make addre
     .filter((name) => !sent.has(name))
   assert.deepEqual(silent.sort(), [
     'auth.confirmSignupUrl',
+    'auth.onChange',
+    'auth.signInWithProvider',
     'datasets.changeStream',
     'maps.url',
     'tiles.tileUrl',

@@ -5,6 +5,11 @@ import type { Refresh as RefreshBody, Tokens } from './types.ts'
 /** The current tokens of a client. */
 export type HeldTokens = { readonly [name in keyof Tokens]: string | null }
 
+/** What has become of the session: somebody has signed in, its tokens were replaced, or nobody is signed in any more. */
+export type AuthEvent = 'signedIn' | 'refreshed' | 'signedOut'
+
+export type TellChange = (event: AuthEvent, tokens: HeldTokens) => void
+
 /** The credentials of a client: an access token of a user, otherwise an API key. */
 export interface Session {
   /** The server's URL, without a trailing slash. */
@@ -31,17 +36,17 @@ export type SessionRefresh = () => Promise<boolean>
 type Renew = (body: RefreshBody) => Promise<string>
 
 /** Single-flight: requests that find the token expired at the same time share one refresh. */
-export function createRefresh(session: Session, renew: Renew, onTokens: (tokens: HeldTokens) => void): SessionRefresh {
+export function createRefresh(session: Session, renew: Renew, tell: TellChange): SessionRefresh {
   let running: Promise<boolean> | undefined
   return () => {
-    running ??= refresh(session, renew, onTokens).finally(() => {
+    running ??= refresh(session, renew, tell).finally(() => {
       running = undefined
     })
     return running
   }
 }
 
-async function refresh(session: Session, renew: Renew, onTokens: (tokens: HeldTokens) => void): Promise<boolean> {
+async function refresh(session: Session, renew: Renew, tell: TellChange): Promise<boolean> {
   const { accessToken, refreshToken } = session
   const applicationId = audienceOf(accessToken)
   if (refreshToken === null || applicationId === undefined) return false
@@ -51,7 +56,8 @@ async function refresh(session: Session, renew: Renew, onTokens: (tokens: HeldTo
   if (renewed !== undefined) session.accessToken = renewed
   // The session has ended; another refresh would fail as well.
   else session.refreshToken = null
-  onTokens({ accessToken: session.accessToken, refreshToken: session.refreshToken })
+  const tokens = { accessToken: session.accessToken, refreshToken: session.refreshToken }
+  tell(renewed === undefined ? 'signedOut' : 'refreshed', tokens)
   return renewed !== undefined
 }
 

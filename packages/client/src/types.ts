@@ -1791,7 +1791,7 @@ export interface DatasetsTryRulesBody {
     set?: JsonObject
   }[] | null
   /** A user of the application. Needs read on users */
-  userId?: number
+  userId?: number | string
   /** Somebody who need not be there. Without userId too: nobody */
   user?: {
     email?: string
