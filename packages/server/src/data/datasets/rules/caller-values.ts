@@ -15,9 +15,10 @@ export const isVariable = (value: unknown): value is string => typeof value === 
 /** A text as it is meant: two dollars stand for one. */
 export const plainText = (text: string): string => (text.startsWith('$$') ? text.slice(1) : text)
 
-export function valuesOf({ user, keyMetadata }: Pick<Caller, 'user' | 'keyMetadata'>): ResolveValue {
+export function valuesOf({ user, bearer, keyMetadata }: Pick<Caller, 'user' | 'bearer' | 'keyMetadata'>): ResolveValue {
   const roots: Readonly<Record<string, unknown>> = {
     user: user && { id: user.id, email: user.email, roles: user.roles, metadata: user.metadata },
+    claims: bearer?.claims,
     key: keyMetadata && { metadata: keyMetadata },
   }
   return (variable) => present(memberAt(roots, variable.slice(1).split('.')))

@@ -1,11 +1,11 @@
 // The user that a provider's sign-in or token is about: found by its subject, linked by its verified address, or made.
 import { systemTrail, writeEntry } from '../../../api/access/audit-trail.ts'
 import { lockApplication } from '../../../api/resource/lock-application.ts'
+import { touched } from '../../../api/resource/store.ts'
 import { newUserId } from '../../../api/resource/user-id.ts'
 import type { Db, Queryable } from '../../../kernel/db/db.ts'
 import { joinSql, json, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { type Account, accountById, findAccount } from '../accounts.ts'
-import { touched } from '../password-operations.ts'
 import type { ProviderProfile } from './claim-mapping.ts'
 import type { ProviderRecord } from './provider-records.ts'
 import { SignInRefusal } from './sign-in-refusal.ts'
