@@ -179,6 +179,15 @@ describe('tiles, features, files and single rows', () => {
     assert.deepEqual(described.body.bounds.map(Math.round), [-180, -85, 180, 85])
   })
 
+  test('are in no shared cache, whatever the tile source says', async () => {
+    const headers = { 'cache-control': 'public, max-age=60', 'x-map': 'parcels' }
+    const made = await world.call('POST', '/api/v1/tilesources', { body: { type: 'dataset', source: id, headers } })
+    for (const who of [{ headers: users.ada }, {}]) {
+      const tile = await world.call('GET', `/tiles/${made.body.id}/0/0/0.mvt`, who)
+      assert.deepEqual([tile.headers['cache-control'], tile.headers['x-map']], ['private, no-cache', 'parcels'])
+    }
+  })
+
   test('that are hidden are not there', async () => {
     const path = `/api/v1/datasets/${id}/rows`
     assert.equal((await as('ada', 'GET', `${path}/2`)).body.note, 'note 2')

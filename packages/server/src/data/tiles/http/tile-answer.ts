@@ -27,7 +27,7 @@ export const revisionOf = ({ etag }: CachedTile, compression: Compression): stri
 
 /** The same headers for a tile, an empty tile and a 304. */
 export function tileHeaders(
-  { source, version }: LoadedTileSource,
+  { source, version, layer }: LoadedTileSource,
   { extension, tree }: TileRequest,
   tile: CachedTile,
   compression: Compression,
@@ -43,9 +43,11 @@ export function tileHeaders(
   if (tile.features !== undefined) headers['x-tile-features'] = tile.features
   if (compression !== 'identity') headers['content-encoding'] = compression
   const isOtherVersion = namedVersion !== undefined && namedVersion !== version
+  // Tiles of rows that rules show to some are in no shared cache, whatever the tile source says.
+  const isUncached = isOtherVersion || Array.isArray(layer?.dataset.rules)
   for (const [name, value] of Object.entries(source.headers)) {
     const lower = name.toLowerCase()
-    if (!(isOtherVersion && caching.has(lower))) headers[lower] = value
+    if (!(isUncached && caching.has(lower))) headers[lower] = value
   }
   return headers
 }
