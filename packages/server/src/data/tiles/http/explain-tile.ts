@@ -43,8 +43,9 @@ export async function explainTile(
     ),
     milliseconds: { query: round(made.queryMs), encode: round(made.encodeMs), compress: round(made.compressMs) },
   }
-  // The statement is shown only to callers who may read the dataset.
-  const mayRead = reachesId(scopeOf(scope.caller, 'datasets', 'read'), loadedSource.layer.dataset.id)
+  // The statement is shown only to callers who may read the dataset, all of it: it names hidden attributes, and its plan counts hidden rows.
+  const { id, narrowing } = loadedSource.layer.dataset
+  const mayRead = !narrowing && reachesId(scopeOf(scope.caller, 'datasets', 'read'), id)
   const { inSql = source.inSql } = result
   if (!inSql || !statement || !mayRead) return described
   const { connection } = inSql
