@@ -14,16 +14,7 @@ import { type Ruled, ruleLevels } from './rule.ts'
  * that may change the dataset see all of it: they are those of its administrators.
  */
 export function recordView(caller: Caller): View {
-  const { user } = caller
-  const roles = user?.roles ?? []
-  const isUser = raw(isSomebody(caller) ? 'TRUE' : 'FALSE')
-  const fits = sql`((coalesce(r->>'users', 'signed-in') = 'anyone' OR ${isUser})
-    AND (NOT r ? 'roles' OR r->'roles' ?| ${roles}::text[]))`
-  const isWhole = sql`(NOT r ? 'where' AND NOT r ? 'attributes' AND NOT r ? 'set' AND r->'levels' ?& ${[...ruleLevels]}::text[])`
-  const binds = isSomebody(caller) ? raw('TRUE') : sql`(rules_for = 'all' AND NOT ${writableBy(caller)})`
-  // One expression, which is evaluated only where there are rules.
-  const hides = sql`CASE WHEN jsonb_typeof(rules) = 'array' AND ${binds}
-    THEN NOT EXISTS (SELECT FROM jsonb_array_elements(rules) AS r WHERE ${fits} AND ${isWhole}) ELSE FALSE END`
+  const { fits, hides } = conditionsOf(caller)
   const shown = sql`(SELECT coalesce(jsonb_agg(a ORDER BY n), '[]') FROM jsonb_array_elements(attributes) WITH ORDINALITY AS t (a, n)
     WHERE EXISTS (SELECT FROM jsonb_array_elements(rules) AS r WHERE r->'levels' ? 'read' AND ${fits}
       AND (NOT r ? 'attributes' OR r->'attributes' ? (a->>'name'))))`
@@ -37,6 +28,25 @@ export function recordView(caller: Caller): View {
       rules: unless('rules', raw('NULL')),
     },
   }
+}
+
+/** SQL: whether the record of a dataset with this id, a text, has rules that hide something from the caller. */
+export const isHiddenFrom = (caller: Caller, id: Sql): Sql =>
+  sql`EXISTS (SELECT FROM svc.datasets WHERE datasets.id::text = ${id} AND ${conditionsOf(caller).hides})`
+
+/** Of the record of a dataset: whether a rule `r` is for the caller, and whether its rules hide something. */
+function conditionsOf(caller: Caller): { readonly fits: Sql; readonly hides: Sql } {
+  const { user } = caller
+  const roles = user?.roles ?? []
+  const isUser = raw(isSomebody(caller) ? 'TRUE' : 'FALSE')
+  const fits = sql`((coalesce(r->>'users', 'signed-in') = 'anyone' OR ${isUser})
+    AND (NOT r ? 'roles' OR r->'roles' ?| ${roles}::text[]))`
+  const isWhole = sql`(NOT r ? 'where' AND NOT r ? 'attributes' AND NOT r ? 'set' AND r->'levels' ?& ${[...ruleLevels]}::text[])`
+  const binds = isSomebody(caller) ? raw('TRUE') : sql`(rules_for = 'all' AND NOT ${writableBy(caller)})`
+  // One expression, which is evaluated only where there are rules.
+  const hides = sql`CASE WHEN jsonb_typeof(rules) = 'array' AND ${binds}
+    THEN NOT EXISTS (SELECT FROM jsonb_array_elements(rules) AS r WHERE ${fits} AND ${isWhole}) ELSE FALSE END`
+  return { fits, hides }
 }
 
 function writableBy(caller: Caller): Sql {

@@ -1,9 +1,12 @@
 import Type from 'typebox'
+import type { Caller } from '../../../api/access/acl.ts'
 import { headerRecord } from '../../../api/http/input/bounded-schemas.ts'
 import { changedOf, demandRepointing } from '../../../api/resource/references.ts'
 import { type BaseServices, defineResource, type Entity, field } from '../../../api/resource/resource.ts'
 import { standardOperations } from '../../../api/resource/standard-operations.ts'
+import { raw, type Sql, sql } from '../../../kernel/db/sql.ts'
 import { ApiError, invalid } from '../../../kernel/errors.ts'
+import { isHiddenFrom } from '../../datasets/rules/record-view.ts'
 import { checkHeaders } from './allowed-headers.ts'
 import { cleanAttribution } from './attribution.ts'
 import type { TileExtent } from './tile-bounds.ts'
@@ -66,6 +69,7 @@ export const tileSource = defineResource<TileSourceServices>({
     }),
   },
   joins: { application: { one: 'Application', field: 'applicationId' } },
+  view: async ({ caller }) => ({ columns: { extent_lng_lat: visibleExtent(caller) } }),
   async prepare({ values, previous, applicationId, leaving }, scope, { tiles: { context } }) {
     const next: Entity = { ...previous, ...withoutAbsent(values) }
     const type = tileSourceTypeOf(next)
@@ -89,6 +93,11 @@ export const tileSource = defineResource<TileSourceServices>({
     return { ...values, ...settled, ...(isSpokenOf && { isExtentFound: settings.extentLngLat === undefined }) }
   },
 })
+
+/** What was found out of the extent is that of all rows, which tells those of hidden ones whom rules of the dataset bind. */
+const visibleExtent = (caller: Caller): Sql =>
+  sql`CASE WHEN is_extent_found AND type = 'dataset' AND ${isHiddenFrom(caller, raw('lower(tilesources.source)'))}
+    THEN '[-180, -85.051129, 180, 85.051129]'::jsonb ELSE extent_lng_lat END`
 
 export const tileSourceOperations = standardOperations(tileSource)
 
