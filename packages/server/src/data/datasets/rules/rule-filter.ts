@@ -115,10 +115,9 @@ function leaf(reading: Reading, { name, operator, value }: Leaf, { path, isNegat
     if (reading.isStrict) demandUsable(parse)
     return noRows
   }
-  // A text of the caller is one value: its commas make no list of it.
-  const isOneOfList = isVariable(value) && typeof operand === 'string' && listOperators.has(operator)
+  const given = isVariable(value) && typeof operand === 'string' ? oneText(reading, name, operator, operand) : operand
   try {
-    const filter = withNumberAsText(parse, isOneOfList ? [operand] : operand)
+    const filter = withNumberAsText(parse, given)
     return isNegated ? not(filter) : filter
   } catch (error) {
     if (reading.isStrict) throw error
@@ -126,7 +125,14 @@ function leaf(reading: Reading, { name, operator, value }: Leaf, { path, isNegat
   }
 }
 
-const listOperators: ReadonlySet<string> = new Set(['$in', '$notIn', '$overlap'])
+const listOperators: ReadonlySet<string> = new Set(['$in', '$notIn'])
+
+/** A text of the caller is one value: its commas make no list of it, nor its braces a document, which every other might contain. */
+function oneText({ attributes }: Reading, name: string, operator: string, text: string): unknown {
+  const type = attributes.get(name)?.type
+  if (type === 'json') return JSON.stringify(text)
+  return type === 'array' || listOperators.has(operator) ? [text] : text
+}
 
 /** What a value of the caller may turn out to be. */
 const samples: readonly unknown[] = [
@@ -165,8 +171,13 @@ function operandOf(reading: Reading, value: unknown, path: string): unknown {
     throw invalid(path, `must be a value of the caller, such as $user.id or $user.metadata.team, not ${show(value)}`)
   if (typeof value === 'string') return plainText(value)
   if (Array.isArray(value)) return listOf(value.map((item) => operandOf(reading, item, path)))
+  if (reading.isStrict && holdsVariable(value))
+    throw invalid(path, 'must not hold a value of the caller inside an object, where it would be a text like any other')
   return value
 }
+
+const holdsVariable = (value: unknown): boolean =>
+  isVariable(value) || (typeof value === 'object' && value !== null && Object.values(value).some(holdsVariable))
 
 const listOf = (items: readonly unknown[]): readonly unknown[] | undefined => {
   const flat = items.flat()
