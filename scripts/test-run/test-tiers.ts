@@ -34,7 +34,7 @@ const long: Readonly<Record<string, readonly string[]>> = {
     ...['hostile-bodies.test.ts', 'hostile-inputs.test.ts', 'hostile-upstream.test.ts', 'extreme-values.test.ts'],
     ...['uploads/hostile.test.ts', 'break-out-slots.test.ts', 'wire-fuzz.test.ts', 'driver-duckdb/src/limits.test.ts'],
     ...['embedded-limits.test.ts', 'exports/writers.test.ts', 'nearest-reach.test.ts', 'system-tests/fuzz.test.ts'],
-    ...['readers/damaged-files.test.ts', 'hostile-queries.test.ts', 'datasets/stream.test.ts'],
+    ...['readers/damaged-files.test.ts', 'hostile-queries.test.ts', 'datasets/stream.test.ts', 'rule-matrix.test.ts'],
   ],
   'comparison with other programs': [
     ...['uploads/differential.test.ts', 'gdal/differential.test.ts', 'binary-differential.test.ts', 'gdal.test.ts'],
