@@ -32,7 +32,8 @@ export function recordView(caller: Caller): View {
 
 /** SQL: whether the record of a dataset with this id, a text, has rules that hide something from the caller. */
 export const isHiddenFrom = (caller: Caller, id: Sql): Sql =>
-  sql`EXISTS (SELECT FROM svc.datasets WHERE datasets.id::text = ${id} AND ${conditionsOf(caller).hides})`
+  sql`EXISTS (SELECT FROM svc.datasets WHERE datasets.id = CASE WHEN ${id} ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN ${id}::uuid END
+    AND ${conditionsOf(caller).hides})`
 
 /** Of the record of a dataset: whether a rule `r` is for the caller, and whether its rules hide something. */
 function conditionsOf(caller: Caller): { readonly fits: Sql; readonly hides: Sql } {
