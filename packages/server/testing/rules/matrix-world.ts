@@ -1,7 +1,7 @@
 // A tenant with callers of every kind, and requests whose answers are searched for what the caller may not see.
 import assert from 'node:assert/strict'
 import { type EditWorld, editWorld } from '../editing.ts'
-import { type OracleCaller, type OracleView, type Rules, viewOf } from './oracle.ts'
+import { type OracleCaller, type OracleRule, type OracleView, type Rules, viewOf } from './oracle.ts'
 import { type PlainTable, tokensIn, tokensOf } from './plain-table.ts'
 import { metadataOf, rolesOf } from './random-rules.ts'
 
@@ -82,6 +82,8 @@ export type Sight = {
   readonly table: PlainTable
   readonly caller: MatrixCaller
   readonly view: OracleView
+  /** Whether the key of the table is seen in all rows. */
+  readonly isKeyShown: boolean
   /** Every row as the product writes it for whom nothing binds, by mark. */
   readonly written: ReadonlyMap<string, Readonly<Record<string, unknown>>>
   readonly label: string
@@ -116,7 +118,9 @@ export function sightOf(subject: Subject, all: Rules, caller: MatrixCaller, labe
         `${method} ${url} ${JSON.stringify(request.body)}`,
         names,
       )
-  return { ...subject, caller, view, label: say, ask: asking(hiddenNames), askNaming: asking([]) }
+  const isNamed = ({ attributes }: OracleRule): boolean => attributes?.includes(table.key ?? '') ?? true
+  const isKeyShown = view.columns.includes(table.key ?? '') && (!view.isBound || (all.rules ?? []).every(isNamed))
+  return { ...subject, caller, view, isKeyShown, label: say, ask: asking(hiddenNames), askNaming: asking([]) }
 }
 
 function hiddenTokens(table: PlainTable, view: OracleView): Set<string> {

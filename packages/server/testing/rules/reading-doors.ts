@@ -174,16 +174,20 @@ const nextOf = (headers: Readonly<Record<string, unknown>>): string | undefined 
 
 /** The address of the second page, if there is one. */
 export async function secondPage(sight: Sight): Promise<string | undefined> {
-  if (!sight.table.key || !has(sight, sight.table.key)) return undefined
-  const { headers } = await sight.ask('GET', query(sight, '?limit=3&cursor='))
+  if (!sight.table.key) return undefined
+  const { headers } = await sight.ask('GET', firstPage(sight))
   return nextOf(headers)
 }
 
+const firstPage = (sight: Sight): string => query(sight, '?limit=3&cursor=')
+
 async function pages(sight: Sight): Promise<void> {
-  const { key } = sight.table
-  if (!key || !has(sight, key)) return
+  const { table, isKeyShown } = sight
+  if (!table.key) return
+  const first = await sight.ask('GET', firstPage(sight))
+  if (first.status === 400 && !isKeyShown) return walkByOffset(sight)
   const all: unknown[] = []
-  let url: string | undefined = query(sight, '?limit=3&cursor=')
+  let url: string | undefined = firstPage(sight)
   for (let page = 0; url !== undefined && page < 40; page++) {
     const { body, headers, status, text } = await sight.ask('GET', url)
     assert.equal(status, 200, `${sight.label}: ${url}: ${text}`)
@@ -191,6 +195,17 @@ async function pages(sight: Sight): Promise<void> {
     url = nextOf(headers)
   }
   sameRows(all, expectedRows(sight), `${sight.label}: pages`)
+}
+
+/** Where a key is hidden in some rows, there are no pages by it. */
+async function walkByOffset(sight: Sight): Promise<void> {
+  const { columns, rows } = sight.view
+  if (columns.length === 0) return
+  const all: unknown[] = []
+  const order = columns.filter((name) => name !== sight.table.geometry && name !== 'doc_qz').join(',')
+  for (let offset = 0; offset < rows.length + 3; offset += 3)
+    all.push(...(await rowsOf(sight, `?limit=3&offset=${offset}&sort=${order}`)))
+  sameRows(all, expectedRows(sight), `${sight.label}: pages by offset`)
 }
 
 async function statistics(sight: Sight): Promise<void> {

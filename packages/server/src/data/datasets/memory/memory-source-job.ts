@@ -2,6 +2,7 @@
 import { ApiError } from '../../../kernel/errors.ts'
 import { planBatches, type RowNotation } from '../../../query/execution/plan-rows.ts'
 import { rowReader } from '../../../query/execution/wkb-cells.ts'
+import type { ValueRow } from '../../../query/filter/expression-value.ts'
 import type { Filter } from '../../../query/filter/filter-tree.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
 import { positionsOf } from '../../../query/geometry/geojson.ts'
@@ -9,8 +10,8 @@ import type { Plan, PlanColumn } from '../../../query/plan/plan.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
 import type { Definitions } from '../../../query/values/projection.ts'
 import type { AttributeDto } from '../attribute-dto.ts'
+import { maskedRows, type RowMask } from '../rules/masked-rows.ts'
 import { inferAttributes } from '../types/infer-attributes.ts'
-import type { SourceRow } from '../types/json-rows.ts'
 import { lambdaRows } from '../types/lambda-answer.ts'
 import { inspectRest, type RestAnswer, restRows } from '../types/rest-answer.ts'
 
@@ -29,7 +30,12 @@ export type CellsAnswer = {
 }
 
 /** Plain data, so that it can be posted to a thread. Without a plan, the job infers the attributes. */
-export type QueryJob = { readonly answer: SourceAnswer; readonly plan: Plan; readonly shape: RowNotation }
+export type QueryJob = {
+  readonly answer: SourceAnswer
+  readonly plan: Plan
+  readonly shape: RowNotation
+  readonly mask?: RowMask
+}
 export type InspectJob = { readonly answer: SourceAnswer }
 export type MemoryJob = QueryJob | InspectJob
 
@@ -41,7 +47,8 @@ export function isLight(job: MemoryJob): boolean {
   if (answer.kind === 'cells' ? !areLight(answer.cells) : answer.body.length > light.bytes) return false
   if (!('plan' in job)) return true
   const { columns, where } = job.plan
-  return columns.length <= light.columns && columns.every(isLightColumn) && isLightFilter(where)
+  const filters = [where, ...(job.mask ? [job.mask.rows, ...job.mask.cells.map(([, filter]) => filter)] : [])]
+  return columns.length <= light.columns && columns.every(isLightColumn) && filters.every(isLightFilter)
 }
 
 /** Measures length too, because a few rows with large geometries take as long as many rows. */
@@ -76,10 +83,10 @@ export function inspectAnswer({ answer }: InspectJob): AttributeDto[] {
 }
 
 /** Runs the plan and yields its cells in batches. */
-export function* queryAnswer({ answer, plan, shape }: QueryJob): Generator<Cell[][]> {
+export function* queryAnswer({ answer, plan, shape, mask }: QueryJob): Generator<Cell[][]> {
   const batches = planBatches(
     plan,
-    withinDepth(() => rowsOf(answer)),
+    withinDepth(() => (mask ? maskedRows(rowsOf(answer), mask) : rowsOf(answer))),
     shape,
   )
   while (true) {
@@ -89,7 +96,7 @@ export function* queryAnswer({ answer, plan, shape }: QueryJob): Generator<Cell[
   }
 }
 
-function rowsOf(answer: SourceAnswer): readonly SourceRow[] {
+function rowsOf(answer: SourceAnswer): readonly ValueRow[] {
   if (answer.kind === 'cells') return answer.cells.map(rowReader(answer.attributes, answer.definitions))
   return answer.kind === 'document' ? restRows(answer) : lambdaRows(answer.body)
 }

@@ -6,6 +6,7 @@ import type { AttributeDto } from '../attribute-dto.ts'
 import type { DatasetDraft } from '../dataset-record.ts'
 import type { DatasetType, ParameterValues, SourceContext } from '../dataset-type.ts'
 import { readParameters } from '../parameters.ts'
+import { rowMaskOf } from '../rules/masked-rows.ts'
 import type { MemoryOptions } from './memory-options.ts'
 import type { InspectJob, QueryJob, SourceAnswer } from './memory-source-job.ts'
 
@@ -34,7 +35,9 @@ export const memoryType = (ask: ReadAllRows): Pick<DatasetType, 'inspect' | 'ope
       const answer = await ask(memory, dataset, inputs, rest()).catch((error) => {
         throw rest().timeoutMs === 1 && isFailed(error) ? queryTimeout(error) : error
       })
-      const job = { answer, plan, shape: { geometry, ...(definition && { definition }) } }
+      const mask = rowMaskOf(dataset)
+      const shape = { geometry, ...(definition && { definition }) }
+      const job = { answer, plan, shape, ...(mask && { mask }) }
       return { columns: plan.columns, ...(await queryRows(memory, dataset, job, rest())) }
     },
     explain: async () => ({ source: dataset.type, evaluation: 'in memory' }),

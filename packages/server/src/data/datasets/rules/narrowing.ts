@@ -8,7 +8,7 @@ import type { Caller } from '../../../api/access/acl.ts'
 import { allOf, anyOf, type Filter } from '../../../query/filter/filter-tree.ts'
 import type { Plan } from '../../../query/plan/plan.ts'
 import type { Attributes } from '../../../query/values/attribute.ts'
-import { attributesOf } from '../attribute-dto.ts'
+import { type AttributeDto, attributesOf } from '../attribute-dto.ts'
 import type { Dataset } from '../dataset-record.ts'
 import { isVariable, type ResolveValue, valuesOf } from './caller-values.ts'
 import type { Narrowing, WriteRule } from './narrowing-type.ts'
@@ -79,7 +79,11 @@ function narrowedDataset(dataset: Dataset, fitting: readonly Rule[], resolve: Re
     }))
   const reading = at('read').map((rule) => ({ ...rule, rows: rowsOf(rule) }))
   const isShown = (name: string) => (rule: Rule) => rule.attributes?.includes(name) ?? true
-  const attributes = dataset.attributes.filter(({ name }) => reading.some(isShown(name)))
+  const isSeen = ({ name }: AttributeDto): boolean => reading.some(isShown(name))
+  // A part of a key tells rows apart no more.
+  const isKeySeen = dataset.attributes.filter(({ primaryKey }) => primaryKey).every(isSeen)
+  const seenOnes = dataset.attributes.filter(isSeen)
+  const attributes = isKeySeen ? seenOnes : seenOnes.map((attribute) => ({ ...attribute, primaryKey: false }))
   const masks = attributes.flatMap(({ name }) => {
     const showing = reading.filter(isShown(name)).map(({ rows }) => rows)
     return showing.length === reading.length || showing.some(isEveryRow) ? [] : [[name, anyOf(showing)] as const]

@@ -76,6 +76,8 @@ describe(`what rules leave of random tables (TEST_SEED=${seed})`, () => {
         const failures = await walk(random, subject, rules, `table ${n}`)
         assert.equal(failures.length, 0, `${JSON.stringify(rules)}\n\n${failures.slice(0, 12).join('\n\n')}`)
       }
+      // Lists show keys without a user all rules of other datasets, which may name what is hidden in the next.
+      await giveRules(subject.id, { rules: null, rulesFor: 'users' })
     })
   }
 })

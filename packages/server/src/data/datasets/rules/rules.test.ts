@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { type EditWorld, editWorld, faultsOf } from '../../../../testing/editing.ts'
 import type { TestUser } from '../../../../testing/harness.ts'
@@ -11,14 +14,19 @@ type Headers = { authorization: string }
 const users = {} as Record<'ada' | 'bob' | 'clerk' | 'chief' | 'nobody', Headers>
 
 before(async () => {
-  world = await editWorld(`
+  world = await editWorld(
+    `
+    CREATE TABLE plots (canton int, number int, owner text, PRIMARY KEY (canton, number));
+    INSERT INTO plots SELECT n % 2, n, 'ada@example.org' FROM generate_series(1, 20) AS n;
     CREATE TABLE parcels (
       id int PRIMARY KEY, owner text, town text NOT NULL, price int, note text, geom geometry(Point, 4326));
     INSERT INTO parcels
       SELECT n, CASE WHEN n % 3 = 0 THEN NULL WHEN n % 2 = 0 THEN 'ada@example.org' ELSE 'bob@example.org' END,
         CASE WHEN n <= 20 THEN 'Bern' ELSE 'Thun' END, n * 100, 'note ' || n, ST_Point(7 + n * 0.01, 47, 4326)
       FROM generate_series(1, 40) AS n;
-    CREATE INDEX ON parcels USING gist (geom); ANALYZE parcels`)
+    CREATE INDEX ON parcels USING gist (geom); ANALYZE parcels`,
+    { EGRESS_ALLOW: '127.0.0.1:*' },
+  )
   id = await world.dataset('parcels')
   const people: [keyof typeof users, object][] = [
     ['ada', { email: 'ada@example.org', roles: ['customer'], metadata: { town: 'Bern' } }],
@@ -130,6 +138,20 @@ describe('rows', () => {
 })
 
 describe('attributes that are hidden', () => {
+  test('leave no key of their other part', async () => {
+    const plots = await world.dataset('plots')
+    await world.call('PATCH', `/api/v1/datasets/${plots}`, {
+      body: { rules: [{ levels: ['read'], attributes: ['canton', 'owner'] }] },
+    })
+    const ask = (rest: string) => as('ada', 'GET', `/api/v1/datasets/${plots}/${rest}`)
+    assert.equal((await ask('query?limit=50')).body.length, 20)
+    assert.equal((await ask('query?limit=3&cursor=')).status, 400)
+    const row = await ask('rows/1')
+    assert.deepEqual([row.status, row.body.code], [409, 'conflict'], row.text)
+    const geojson = await ask('query?format=geojson&limit=2')
+    for (const feature of geojson.body.features) assert.equal(feature.id, undefined)
+  })
+
   test('are unknown names', async () => {
     const [row] = await rowsOf('clerk', 'filter[id]=21')
     assert.deepEqual(Object.keys(row ?? {}), ['id', 'town', 'geom'])
@@ -312,5 +334,50 @@ describe('rules', () => {
     assert.equal((await world.call('GET', `/api/v1/datasets/${id}`)).body.rules.length, 1)
     await rule(null, { rulesFor: 'users' })
     assert.ok((await rowsOf('nobody')).length > 30)
+  })
+})
+
+describe('rows that a web service sends', () => {
+  let service: Server
+  let place: string
+  const people = [
+    { id: 1, owner: 'ada@example.org', town: 'Bern', price: 10 },
+    { id: 2, owner: 'bob@example.org', town: 'Thun', price: 20 },
+    { id: 3, owner: 'bob@example.org', town: 'Bern', price: 30 },
+  ]
+  before(async () => {
+    service = createServer((_, response) =>
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(people)),
+    ).listen(0, '127.0.0.1')
+    await once(service, 'listening')
+    const source = `http://127.0.0.1:${(service.address() as AddressInfo).port}/`
+    const made = await world.call('POST', '/api/v1/datasets', { body: { type: 'rest', name: 'people', source } })
+    assert.equal(made.status, 201, made.text)
+    place = made.body.id
+  })
+  after(() => service.close())
+
+  const asked = async (query: string) => {
+    const reply = await as('ada', 'GET', `/api/v1/datasets/${place}/query?${query}`)
+    assert.equal(reply.status, 200, reply.text)
+    return reply.body
+  }
+  const give = async (rules: object[]) => {
+    const reply = await world.call('PATCH', `/api/v1/datasets/${place}`, { body: { rules } })
+    assert.equal(reply.status, 200, reply.text)
+  }
+
+  test('are those of the rules, each attribute in the rows whose rule shows it', async () => {
+    await give([{ levels: ['read'], where: { owner: '$user.email' } }])
+    assert.deepEqual(await asked('sort=id'), [people[0]])
+    await give([
+      { levels: ['read'], where: { owner: '$user.email' } },
+      { levels: ['read'], where: { town: 'Bern' }, attributes: ['id', 'town'] },
+    ])
+    assert.deepEqual(await asked('sort=id'), [people[0], { id: 3, owner: null, town: 'Bern', price: null }])
+    assert.deepEqual(await asked('attributes=id&filter[price][$gte]=0'), [{ id: 1 }])
+    assert.deepEqual(await asked('attributes=count(*) as n,sum(price) as total'), [{ n: 2, total: 10 }])
+    const statistics = await as('ada', 'GET', `/api/v1/datasets/${place}/attributes/price/statistics`)
+    assert.deepEqual([statistics.body.count, statistics.body.max], [1, 10])
   })
 })

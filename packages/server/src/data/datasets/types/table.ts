@@ -60,10 +60,9 @@ function tableSource(
   { from, isTable: mayBeTable, attributes: read }: VisibleRelation,
   runRest: RunRest,
 ): Source {
-  const attributes = attributesOf(dataset)
   const table = mayBeTable ? { table: dataset.source } : {}
   const there = { connection, subject: { ...table, attributes: read }, runRest }
-  const key = dataset.attributes.filter(({ primaryKey }) => primaryKey).flatMap((dto) => attributes.get(dto.name) ?? [])
+  const key = wholeKey(dataset)
   /** Asks whether TABLESAMPLE works only when a sample is requested. */
   const relation = async (plan: Plan, options: SelectOptions): Promise<Relation> => {
     const isTable =
@@ -89,6 +88,14 @@ function tableSource(
         ...explainedAs(boundOf(plan, key)),
       }),
   }
+}
+
+/** The primary key, if rules show the caller all of it in every row. */
+function wholeKey(dataset: Dataset): readonly Attribute[] {
+  const attributes = attributesOf(dataset)
+  const names = dataset.attributes.flatMap(({ name, primaryKey }) => (primaryKey ? [name] : []))
+  const isShown = names.every((name) => !dataset.narrowing?.masks.has(name))
+  return isShown ? names.flatMap((name) => attributes.get(name) ?? []) : []
 }
 
 type Bound = Pick<SelectOptions, 'atMost' | 'reads'>
