@@ -19,8 +19,8 @@ import { createRandom, type Random } from '../../../../testing/uploads/random.ts
 // seen is compared with an oracle that has nothing of the product.
 
 const seed = Number(process.env.TEST_SEED ?? 1)
-const tables = process.env.TEST_ALL ? 8 : 2
-const rulesOfEach = process.env.TEST_ALL ? 6 : 3
+const tables = process.env.TEST_ALL ? 4 : 1
+const rulesOfEach = process.env.TEST_ALL ? 4 : 2
 
 let world: MatrixWorld
 before(async () => {
