@@ -10,6 +10,7 @@ import { growthConnections, growthRows } from './parts/growth.ts'
 import { lowZooms } from './parts/low-zooms.ts'
 import { readers } from './parts/readers.ts'
 import { records } from './parts/records.ts'
+import { rules } from './parts/rules.ts'
 import { thinning } from './parts/thinning.ts'
 import { tilesMade } from './parts/tiles-made.ts'
 import { uploadWaits } from './parts/upload-waits.ts'
@@ -20,6 +21,6 @@ import { workers } from './parts/workers.ts'
 export const parts: readonly Part[] = [
   ...[tilesMade, cachedAnswers, archives, lowZooms, thinning, denseFiles, features, workers],
   ...[uploads, growthConnections, growthRows],
-  ...[exports, records, agents],
+  ...[exports, records, rules, agents],
   ...[readers, accountOracle, uploadWaits],
 ]

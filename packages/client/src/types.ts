@@ -157,6 +157,23 @@ export interface User {
   application?: Application | null
 }
 
+export interface Role {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  /** As it stands in `roles` of users and of rules */
+  name: string
+  description: string
+  /** What access tokens of its users grant besides what the key behind them does, as the ACL of a key; null for nothing. A key that is sent with the token decides alone */
+  permissions: Record<string, Record<string, "*" | string[]>> | null
+  /** Loaded by `join=application` */
+  application?: Application | null
+}
+
 export interface OidcProvider {
   /** Resource ID */
   id: string
@@ -1053,6 +1070,28 @@ export interface UserUpdate {
 }
 
 export type UserPatch = MergePatch<UserUpdate>
+
+export interface RoleCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  /** As it stands in `roles` of users and of rules */
+  name: string
+  description?: string
+  /** What access tokens of its users grant besides what the key behind them does, as the ACL of a key; null for nothing. A key that is sent with the token decides alone */
+  permissions?: Record<string, Record<string, "*" | string[]>> | null
+}
+
+export interface RoleUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  /** As it stands in `roles` of users and of rules */
+  name?: string
+  description?: string
+  /** What access tokens of its users grant besides what the key behind them does, as the ACL of a key; null for nothing. A key that is sent with the token decides alone */
+  permissions?: Record<string, Record<string, "*" | string[]>> | null
+}
+
+export type RolePatch = MergePatch<RoleUpdate>
 
 export interface Login {
   email: string

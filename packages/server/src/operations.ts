@@ -52,12 +52,13 @@ import { contactPoint } from './tenants/contactpoints/contact-point.ts'
 import { contactPointOperations } from './tenants/contactpoints/contact-point-operations.ts'
 import { outboxOperations } from './tenants/mail/outbox-operations.ts'
 import { usageOperations } from './tenants/usage/usage-operations.ts'
+import { role, roleOperations } from './tenants/users/role.ts'
 import { user } from './tenants/users/user.ts'
 import { userOperations } from './tenants/users/user-operations.ts'
 
 /** The resources that joins can name, by their title. */
 export const resources: readonly Resource<Services>[] = [
-  ...[application, apiKey, user, oidcProvider, style, database, dataset, savedQuery],
+  ...[application, apiKey, user, role, oidcProvider, style, database, dataset, savedQuery],
   ...[agent, contactPoint, tileSource, upload, appConfig],
 ]
 
@@ -67,6 +68,7 @@ export const operations: readonly Operation<Services>[] = [
   accessOperation,
   exchangeOperation,
   ...userOperations,
+  ...roleOperations,
   ...authOperations,
   ...providerOperations,
   ...styleOperations,

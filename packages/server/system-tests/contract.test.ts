@@ -184,6 +184,7 @@ test('operations that write and are not in the audit log say why', () => {
         'databases.testDraft',
         'datasets.queryAdvanced',
         'databases.query',
+        'datasets.tryRules',
         'agents.invoke',
         'agents.stream',
         'mcp.call',

@@ -19,6 +19,10 @@ import type {
   PasswordReset,
   PasswordResetRequest,
   RecoveryCodes,
+  Role,
+  RoleCreate,
+  RolePatch,
+  RoleUpdate,
   SecondFactorCode,
   SecondFactorSecret,
   SecondFactorStart,
@@ -35,6 +39,7 @@ import type {
 const root = '/api/v1/auth'
 const users = '/api/v1/auth/users'
 const providers = '/api/v1/auth/providers'
+const roles = '/api/v1/auth/roles'
 
 /** Sign-in and sign-out, and what users can do with their own accounts. */
 export function authGroup(send: Send, session: Session, { tell, onChange }: AuthChanges) {
@@ -93,6 +98,11 @@ export function authGroup(send: Send, session: Session, { tell, onChange }: Auth
       ...readable<OidcProvider>(send, providers),
       ...creatable<OidcProvider, OidcProviderCreate>(send, providers),
       ...changeable<OidcProvider, OidcProviderUpdate, OidcProviderPatch>(send, providers),
+    },
+    roles: {
+      ...readable<Role>(send, roles),
+      ...creatable<Role, RoleCreate>(send, roles),
+      ...changeable<Role, RoleUpdate, RolePatch>(send, roles),
     },
     users: {
       ...readable<User>(send, users),

@@ -41,6 +41,8 @@ export type Caller = {
   readonly bearer: Bearer | null
   /** Who asks: the user of the token, or of the key. Absent where the credential stands for nobody. */
   readonly user?: CallerUser | null
+  /** The digest of what the roles of the user grant besides the key, where they do. */
+  readonly roleGrants?: string
   /** The metadata of the key. */
   readonly keyMetadata?: Readonly<Record<string, unknown>>
   /** The invocation whose tool token stands in place of a key; it ends with the invocation. */

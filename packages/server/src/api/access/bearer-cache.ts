@@ -5,12 +5,13 @@ import { whenReady } from '../../kernel/concurrency/when-ready.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import type { Bearer } from './acl.ts'
-import { type CallerUser, callerUserOf } from './caller-user.ts'
+import { type CallerUser, callerUserOf, type RoleGrants, roleGrantsOf } from './caller-user.ts'
 import { isUuid } from './credentials.ts'
+import { unionOfGrants } from './grants.ts'
 import { credentialTtlMs, type Key, type KeyCache } from './key-cache.ts'
 import type { Tokens, VerifiedToken } from './secrets/access-tokens.ts'
 
-/** A bearer with a live session, and the default key that is used if the request has none. */
+/** A bearer with a live session, and the key that the token stands for if the request has none, with what the user's roles grant. */
 export type AdmittedBearer = {
   readonly bearer: Bearer
   readonly user: CallerUser
@@ -27,8 +28,8 @@ export type BearerCache = {
     token: string,
     applicationId: string | undefined,
   ): AdmittedBearer | undefined | Promise<AdmittedBearer | undefined>
-  /** Invalidates the sessions of a user or an application: at once on this replica, within a second on the others. */
-  forget(whose: { readonly userId: number } | { readonly applicationId: string }): void
+  /** Invalidates the sessions of a user, an application or everybody: at once on this replica, within a second on the others. */
+  forget(whose: { readonly userId: number } | { readonly applicationId: string } | 'everybody'): void
 }
 
 /** Checks a token of a provider, and finds or makes its user and session. */
@@ -41,6 +42,7 @@ type Session = {
   readonly user: CallerUser
   readonly defaultKeys: readonly string[]
   readonly claims: Bearer['claims'] | null
+  readonly roleGrants: RoleGrants | null
 }
 type Entry = { readonly token: VerifiedToken; readonly session: Session }
 
@@ -84,7 +86,11 @@ export function createBearerCache(
       user: entry.session.user,
       applicationId,
       expiresAt: new Date(entry.token.expiresAt),
-      key: () => firstUsable(entry.session.defaultKeys, applicationId, keys),
+      key: () =>
+        whenReady(
+          firstUsable(entry.session.defaultKeys, applicationId, keys),
+          (key) => key && withRoles(key, entry.session),
+        ),
     }
   }
 
@@ -103,11 +109,29 @@ export function createBearerCache(
     },
     forget(whose) {
       const isMeant = (token: VerifiedToken) =>
-        'userId' in whose ? token.userId === whose.userId : token.applicationId === whose.applicationId
+        whose === 'everybody' ||
+        ('userId' in whose ? token.userId === whose.userId : token.applicationId === whose.applicationId)
       sessions.forgetWhere((entry) => entry !== undefined && isMeant(entry.token))
       onForget()
     },
   }
+}
+
+/** Both are kept as long as nothing changes, so this is done once. */
+const withRolesOf = new WeakMap<Session, WeakMap<Key, Key>>()
+
+/** The key behind a token, with what the roles of its user grant besides. */
+function withRoles(key: Key, session: Session): Key {
+  const { roleGrants } = session
+  if (!roleGrants) return key
+  const known = withRolesOf.get(session) ?? new WeakMap<Key, Key>()
+  withRolesOf.set(session, known)
+  const made = known.get(key)
+  if (made) return made
+  const permissions = unionOfGrants([key.permissions, ...roleGrants.permissions])
+  const more = { ...key, permissions, roleGrants: roleGrants.digest }
+  known.set(key, more)
+  return more
 }
 
 /** Skips keys that are gone, of another application, or master keys. */
@@ -126,7 +150,7 @@ function firstUsable(
 /** The user's own default key comes before the application's. */
 async function loadSession(db: Db, { userId, applicationId, sessionId }: VerifiedToken): Promise<Session | undefined> {
   const [row] = await db.query<SessionRow>(sql`
-    SELECT ${callerUserOf} AS "user", u.metadata #>> '{auth,defaultApiKey}' AS "ofUser", a.metadata #>> '{auth,defaultApiKey}' AS "ofApplication",
+    SELECT ${callerUserOf} AS "user", ${roleGrantsOf} AS "roleGrants", u.metadata #>> '{auth,defaultApiKey}' AS "ofUser", a.metadata #>> '{auth,defaultApiKey}' AS "ofApplication",
            (SELECT s.claims FROM svc.sessions s WHERE s.family = ${sessionId}::uuid LIMIT 1) AS claims
     FROM svc.users u JOIN svc.applications a ON a.id = u.application_id
     WHERE u.id = ${userId} AND u.application_id = ${applicationId}::uuid AND u.enabled
@@ -134,11 +158,11 @@ async function loadSession(db: Db, { userId, applicationId, sessionId }: Verifie
                   AND s.application_id = u.application_id AND s.expires_at > clock_timestamp())
       AND NOT EXISTS (SELECT FROM svc.sessions s WHERE s.family = ${sessionId}::uuid AND s.revoked_at IS NOT NULL)`)
   if (!row) return undefined
-  const { user, claims, ofUser, ofApplication } = row
-  return { user, defaultKeys: [ofUser, ofApplication].filter((id) => id !== null), claims }
+  const { ofUser, ofApplication, ...session } = row
+  return { ...session, defaultKeys: [ofUser, ofApplication].filter((id) => id !== null) }
 }
 
-type SessionRow = Pick<Session, 'user' | 'claims'> & {
+type SessionRow = Omit<Session, 'defaultKeys'> & {
   readonly ofUser: string | null
   readonly ofApplication: string | null
 }

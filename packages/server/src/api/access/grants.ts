@@ -28,6 +28,8 @@ export const hasLevel = (aclClass: string, level: string): boolean =>
 /** The ACL as it travels: `{class: {level: ids}}`, each of the three possibly `*`. */
 export type Permissions = Readonly<Record<string, Readonly<Record<string, '*' | readonly string[]>>>>
 
+const futureClass = 'a class of the future'
+
 /** The ids that an ACL grants for one class and level. An empty list grants nothing. */
 export type Grant = 'any' | readonly string[]
 
@@ -77,7 +79,7 @@ export function grantsInclude(outer: Permissions, inner: Permissions): boolean {
     results.set(narrow, result)
     return result
   }
-  return [...aclClasses, 'a class of the future'].every((aclClass) =>
+  return [...aclClasses, futureClass].every((aclClass) =>
     aclLevels.every((level) => {
       if (!hasLevel(aclClass, level)) return true
       const wide = resolveGrant(outer, aclClass, level)
@@ -86,6 +88,21 @@ export function grantsInclude(outer: Permissions, inner: Permissions): boolean {
       return narrow !== 'any' && includes(wide, narrow)
     }),
   )
+}
+
+/** An ACL that grants what each of these grants, and nothing else. All is written out, since the most specific entry wins. */
+export function unionOfGrants(all: readonly Permissions[]): Permissions {
+  const entriesOf = (aclClass: string) => {
+    const asked = aclClass === '*' ? futureClass : aclClass
+    const levels = aclLevels.filter((level) => hasLevel(asked, level))
+    return Object.fromEntries(
+      levels.map((level) => {
+        const grants = all.map((one) => resolveGrant(one, asked, level))
+        return [level, grants.includes('any') ? '*' : [...new Set(grants.flat())]] as const
+      }),
+    )
+  }
+  return Object.fromEntries([...aclClasses, '*'].map((aclClass) => [aclClass, entriesOf(aclClass)]))
 }
 
 /** Whether two ACLs grant the same, however they are written. */

@@ -3,6 +3,7 @@ import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Caller } from './acl.ts'
+import { roleGrantsOf } from './caller-user.ts'
 
 /**
  * Revocation: ends open requests and connections whose credential is no longer valid, because of a deleted or expired key,
@@ -119,6 +120,7 @@ async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller:
   const tools = callers.flatMap(({ toolsOf }) => toolsOf ?? [])
   const sessions = new Set(callers.flatMap(({ bearer }) => (bearer ? [bearer.sessionId] : [])))
   const applications = new Set(callers.flatMap((caller) => chosenApplication(caller) ?? []))
+  const holders = callers.flatMap(({ bearer, roleGrants }) => (bearer && roleGrants ? [bearer] : []))
   const rows = await db.query<{ name: string }>(sql`
     SELECT encode(k.hash, 'hex') AS name FROM svc.apikeys k
     WHERE k.hash = ANY(${Array.from(keys, (hash) => Buffer.from(hash, 'hex'))}::bytea[])
@@ -129,6 +131,9 @@ async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller:
     JOIN svc.users u ON u.id = s.user_id AND u.application_id = s.application_id AND u.enabled
     WHERE s.family = ANY(${[...sessions]}::uuid[]) GROUP BY s.family
     HAVING bool_and(s.revoked_at IS NULL) AND bool_or(s.expires_at > clock_timestamp())
+    UNION ALL
+    SELECT t.family || ' ' || (${roleGrantsOf} ->> 'digest') FROM unnest(${holders.map(({ sessionId }) => sessionId)}::text[],
+      ${holders.map(({ userId }) => userId)}::bigint[]) AS t (family, id) JOIN svc.users u ON u.id = t.id
     UNION ALL
     SELECT id::text FROM svc.applications WHERE id = ANY(${[...applications]}::uuid[])
     UNION ALL
@@ -145,6 +150,9 @@ async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller:
     if (!live.has(caller.keyHash)) return keyEnded(caller)
     if (caller.bearer && !live.has(caller.bearer.sessionId)) {
       return new ApiError('unauthorized', 'The session has ended, or its user was disabled.')
+    }
+    if (caller.bearer && caller.roleGrants && !live.has(`${caller.bearer.sessionId} ${caller.roleGrants}`)) {
+      return new ApiError('unauthorized', 'The roles of the user grant something else now. Ask again.')
     }
     if (application && !live.has(application)) return noApplication()
     return undefined

@@ -18,6 +18,7 @@ const constraints: Record<string, (table: unknown) => ApiError> = {
     invalid(table === 'datasets' ? 'body/ownerId' : 'body/userId', 'must be the id of a user of this application'),
   known_application: () => invalid('body/applicationId', 'must be the id of an application'),
   users_application_id_email_key_key: () => duplicate('body/email', 'belongs to another user of this application'),
+  one_role_of_a_name: () => duplicate('body/name', 'is the name of another role of this application'),
   one_default_database: () => duplicate('body/default', 'was given to another database at the same time; try again'),
 }
 

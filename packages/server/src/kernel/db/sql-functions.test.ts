@@ -106,9 +106,15 @@ describe('databases of earlier ages', () => {
   test('those with the migrations up to 36 keep their triggers, so that nobody waits for the lock of a table', async () => {
     const numbers = raw(`SELECT tgname, oid::text, xmin::text FROM pg_trigger WHERE NOT tgisinternal ORDER BY oid`)
     await migrateUpTo(36)
-    const before = await testDb.db.query(numbers)
+    const before = await testDb.db.query<{ oid: string }>(numbers)
     await migrate(testDb.db)
-    assert.deepEqual(await testDb.db.query(numbers), before)
+    const after = await testDb.db.query<{ oid: string }>(numbers)
+    // Tables of later migrations have triggers of their own.
+    const known = new Set(before.map(({ oid }) => oid))
+    assert.deepEqual(
+      after.filter(({ oid }) => known.has(oid)),
+      before,
+    )
   })
 })
 

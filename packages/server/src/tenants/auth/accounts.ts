@@ -14,6 +14,7 @@ export type Account = {
   readonly emailVerified: boolean
   readonly enabled: boolean
   readonly secondFactor: boolean
+  readonly roles: readonly string[]
   /** Sealed. It may wait for its first code. */
   readonly codeSecret: string | null
   /** It signs in by a provider: without a password it gets none by mail. */
@@ -22,7 +23,7 @@ export type Account = {
 
 const selectAccount = sql`
   SELECT id, application_id AS "applicationId", email, first_name AS "firstName", last_name AS "lastName", password,
-         pending_password AS "pendingPassword", email_verified AS "emailVerified", enabled, second_factor AS "secondFactor", code_secret AS "codeSecret",
+         pending_password AS "pendingPassword", email_verified AS "emailVerified", enabled, second_factor AS "secondFactor", roles, code_secret AS "codeSecret",
          EXISTS (SELECT FROM svc.identities i WHERE i.application_id = users.application_id AND i.user_id = users.id) AS "isOfProvider"
   FROM svc.users`
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Claims } from '../../api/access/secrets/access-tokens.ts'
+import type { Claims, SignedClaims } from '../../api/access/secrets/access-tokens.ts'
 import { credentialHash, type Secrets } from '../../api/access/secrets/secrets.ts'
 import type { Db, Queryable } from '../../kernel/db/db.ts'
 import { json, raw, sql } from '../../kernel/db/sql.ts'
@@ -8,7 +8,7 @@ import type { Account } from './accounts.ts'
 /** Refresh tokens are opaque: 256 random bits, stored as a hash. */
 const newRefreshToken = (): string => `rt_${randomBytes(32).toString('base64url')}`
 
-export type UserSession = { readonly refreshToken: string; readonly claims: Claims }
+export type UserSession = { readonly refreshToken: string; readonly claims: SignedClaims }
 
 export type SessionLimits = {
   readonly seconds: number
@@ -35,7 +35,7 @@ export function beginSession(
 ): Promise<StartedSession | undefined> {
   const refreshToken = newRefreshToken()
   const family = randomUUID()
-  const { id: userId, applicationId } = account
+  const { id: userId, applicationId, roles } = account
   return db.transaction(async (tx) => {
     const [holder] = await tx.query<{ most: number | null }>(sql`
       SELECT (SELECT (limits->>'sessionsPerUser')::float8 FROM svc.applications WHERE id = u.application_id) AS most
@@ -49,7 +49,11 @@ export function beginSession(
       VALUES (${credentialHash(refreshToken)}, ${family}::uuid, ${userId}, ${applicationId}::uuid,
               ${userAgent.replaceAll('\0', '').slice(0, 300)}, ${source?.providerId ?? null}::uuid,
               ${source ? json(source.claims) : raw('NULL')}, clock_timestamp() + make_interval(secs => ${seconds}))`)
-    return { refreshToken, claims: { userId, applicationId, sessionId: family }, hasEndedOthers: ended.length > 0 }
+    return {
+      refreshToken,
+      claims: { userId, applicationId, sessionId: family, roles },
+      hasEndedOthers: ended.length > 0,
+    }
   })
 }
 
@@ -102,14 +106,19 @@ const endOldest = (tx: Queryable, { id, applicationId }: Account, kept: number):
 
 const mostKept = 1_000_000
 
-type SessionRow = { family: string; userId: number; isRotated: boolean }
+type SessionRow = { family: string; userId: number; roles: readonly string[]; isRotated: boolean }
 
 /** The session of a refresh token. Reuse of a rotated token ends its whole family, because it was copied. */
-export async function findSession(db: Db, refreshToken: string, applicationId: string): Promise<Claims | undefined> {
+export async function findSession(
+  db: Db,
+  refreshToken: string,
+  applicationId: string,
+): Promise<SignedClaims | undefined> {
   const held = await hold(db, refreshToken, applicationId)
   if (held?.isRotated) await endFamily(db, held.family)
   else if (held) await noteSeen(db, refreshToken)
-  return held && !held.isRotated ? { userId: held.userId, applicationId, sessionId: held.family } : undefined
+  if (!held || held.isRotated) return undefined
+  return { userId: held.userId, applicationId, sessionId: held.family, roles: held.roles }
 }
 
 /** To a minute: a session that asks often is not written each time. */
@@ -150,7 +159,7 @@ export async function rotateSession(
 
 async function hold(db: Queryable, refreshToken: string, applicationId: string): Promise<SessionRow | undefined> {
   const [held] = await db.query<SessionRow>(sql`
-    SELECT s.family, s.user_id AS "userId", s.rotated_at IS NOT NULL AS "isRotated"
+    SELECT s.family, s.user_id AS "userId", u.roles, s.rotated_at IS NOT NULL AS "isRotated"
     FROM svc.sessions s JOIN svc.users u ON u.id = s.user_id AND u.application_id = s.application_id
     WHERE s.hash = ${credentialHash(refreshToken)} AND s.application_id = ${applicationId}::uuid
       AND s.expires_at > clock_timestamp() AND u.enabled

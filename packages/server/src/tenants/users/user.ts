@@ -3,7 +3,13 @@ import { denied, type Scope, scopeOf } from '../../api/access/acl.ts'
 import { defaultKeyOf, guardedAuth, visibleMetadata } from '../../api/access/secrets/auth-metadata.ts'
 import { openOneTimeToken } from '../../api/access/secrets/one-time-token.ts'
 import { checkNewPassword, type Passwords } from '../../api/access/secrets/passwords.ts'
-import { demandTokenPower, rowColumns, standsForMore } from '../../api/access/secrets/token-power.ts'
+import {
+  demandPowerOfRoles,
+  demandTokenPower,
+  rowColumns,
+  standsForMore,
+  type TokenHolder,
+} from '../../api/access/secrets/token-power.ts'
 import { emailSchema } from '../../api/http/email-address.ts'
 import { type MetadataGuard, withGuardedMetadata } from '../../api/resource/documents/guarded-metadata.ts'
 import type { Removal } from '../../api/resource/removal.ts'
@@ -29,15 +35,15 @@ const tokenField = (column: 'verification_token' | 'password_reset_token') =>
 export const guardMetadata: MetadataGuard<BaseServices> = async (change, scope, { db }) => {
   const metadata = await guardedAuth(db, change, scope)
   if (!change.isNew && defaultKeyOf(change.before) !== defaultKeyOf(metadata)) {
-    await demandTokenPower(db, scope, change.applicationId, [change.before, metadata])
+    await demandTokenPower(db, scope, change.applicationId, [{ metadata: change.before }, { metadata }])
   }
   return metadata
 }
 
 /** Deleting a user disables it for good, so it demands the same power as a change of who can log in. */
 export const userRemoval: Removal = {
-  async prepare({ entity: { applicationId, metadata }, scope }, { db }) {
-    await demandTokenPower(db, scope, String(applicationId), [metadata as Entity])
+  async prepare({ entity, scope }, { db }) {
+    await demandTokenPower(db, scope, String(entity.applicationId), [holderOf(entity)])
     return undefined
   },
 }
@@ -95,14 +101,28 @@ export const user = defineResource<RecordServices>({
     if (values.secondFactor === true && previous?.secondFactor !== true) throw notByOthers()
     if (!previous && scope.ownerId !== null) throw denied('A key of type user cannot create users.')
     if (!previous || changesSignIn(values, previous)) {
-      const metadata = [values.metadata, previous?.metadata].filter((one) => one !== undefined)
-      await demandTokenPower(db, scope, applicationId, metadata as Entity[])
+      const holders = [values, previous]
+        .filter((one) => one?.metadata !== undefined)
+        .map((one) => holderOf({ ...previous, ...one }))
+      await demandTokenPower(db, scope, applicationId, holders)
     }
+    await demandPowerOfRoles(db, scope, applicationId, changedRoles(values, previous))
     if (typeof values.password !== 'string') return values
     checkNewPassword(values.password, 'body/password')
     return { ...values, password: await passwords.hash(applicationId, values.password, leaving()) }
   },
 })
+
+const holderOf = ({ metadata, roles }: Entity): TokenHolder => ({
+  metadata: metadata as Entity,
+  roles: (roles ?? []) as string[],
+})
+
+/** The names that are given or taken. */
+function changedRoles({ roles }: Entity, previous: Entity | undefined): string[] {
+  if (roles === undefined) return []
+  return [...new Set(roles as string[]).symmetricDifference(new Set((previous?.roles ?? []) as string[]))]
+}
 
 const notByOthers = (): ApiError =>
   invalid('body/secondFactor', 'can only be set to false: users set up their second factor themselves')

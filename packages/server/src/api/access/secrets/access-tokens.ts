@@ -8,8 +8,11 @@ export type Claims = { readonly userId: number; readonly applicationId: string; 
 /** A token that was found genuine, and when it ends. */
 export type VerifiedToken = Claims & { readonly expiresAt: number }
 
+/** With the names of the user's roles, for those who read a token. The platform looks them up at each request. */
+export type SignedClaims = Claims & { readonly roles: readonly string[] }
+
 export type Tokens = {
-  sign(claims: Claims): Promise<string>
+  sign(claims: SignedClaims): Promise<string>
   /** Nothing when the token is not ours, not an access token, or over. */
   verify(token: string): Promise<VerifiedToken | undefined>
 }
@@ -22,16 +25,20 @@ export const mayBePlatformToken = (token: string): boolean => token.startsWith(b
 
 const type = 'at+jwt'
 const maxLength = 2_048
+/** Of all names together, as JSON: a token travels with each request. */
+const maxRolesBytes = 800
+
+const areShort = (roles: readonly string[]): boolean => Buffer.byteLength(JSON.stringify(roles)) <= maxRolesBytes
 
 /** Access tokens (RFC 9068). The algorithm and the key are those of our own records, whatever a token says of itself. */
 export function createTokens(keys: SigningKeys, secrets: Secrets, seconds: number): Tokens {
   const issuer = `graticule:${secrets.fingerprint}`
   return {
-    async sign({ userId, applicationId, sessionId }) {
+    async sign({ userId, applicationId, sessionId, roles }) {
       const { SignJWT } = await import('jose')
       const { kid, key } = await keys.current()
       const now = Math.floor(Date.now() / 1_000)
-      return new SignJWT({ sid: sessionId })
+      return new SignJWT({ sid: sessionId, ...(areShort(roles) && { roles }) })
         .setProtectedHeader({ alg: tokenAlgorithm, kid, typ: type })
         .setIssuer(issuer)
         .setAudience(applicationId)

@@ -26,7 +26,7 @@ export async function visibleMetadata(db: Db, table: 'users' | 'applications', s
     THEN ${metadata} - 'auth' ELSE ${metadata} END)`
 }
 
-/** The powers, as the column `power` has them, of the keys that can do no more than the caller. */
+/** The powers, as the columns `power` have them, of the keys and roles that can do no more than the caller. */
 export async function lesserPowers(
   db: Db,
   { caller, applicationId }: Pick<Scope, 'caller' | 'applicationId'>,
@@ -34,7 +34,9 @@ export async function lesserPowers(
   if (includesPower(caller, everything)) return 'all'
   const tenant = applicationId === 'any' ? raw('TRUE') : sql`application_id = ${applicationId}::uuid`
   const powers = await db.query<Power & { power: string }>(sql`
-    SELECT DISTINCT power, ${powerColumns} FROM svc.apikeys WHERE ${tenant}`)
+    SELECT DISTINCT power, ${powerColumns} FROM svc.apikeys WHERE ${tenant}
+    UNION
+    SELECT power, 'app', application_id, permissions, NULL, NULL, NULL FROM svc.roles WHERE permissions IS NOT NULL AND ${tenant}`)
   return powers.filter((power) => includesPower(caller, power)).map(({ power }) => power)
 }
 

@@ -4,13 +4,13 @@ import { denied, type Scope } from '../acl.ts'
 import { defaultKeyOf, lesserPowers, type Metadata } from './auth-metadata.ts'
 
 /*
- * An access token stands for a key: the user's default key, else the application's. Whoever sets a user's password or
- * address, or reads the one-time tokens mailed to it, can log in as that user. So whoever does must be able to do all
- * that the key can, or `users` write would be worth as much as the greatest default key.
+ * An access token stands for a key: the user's default key, else the application's; with what the user's roles grant besides. Whoever sets a
+ * user's password or address, or reads the one-time tokens mailed to it, can log in as that user. So whoever does must be able to do all that
+ * the key can and the roles grant, or `users` write would be worth as much as the greatest default key.
  */
 
-/** SQL for the default keys of a user: the id of the user's own, and the application. */
-type TokenColumns = { readonly ownKey: Sql; readonly applicationId: Sql }
+/** SQL for the default keys of a user: the id of the user's own, and the application; and for the names of its roles. */
+type TokenColumns = { readonly ownKey: Sql; readonly applicationId: Sql; readonly roles: Sql }
 
 /** SQL: do the tokens of this user stand for a key that can do more than the caller? */
 export async function standsForMore(
@@ -20,11 +20,11 @@ export async function standsForMore(
 ): Promise<Sql> {
   const lesser = await lesserThanKey(db, scope)
   if (lesser === 'all') return raw('FALSE')
-  const { ownKey, applicationId } = place
+  const { ownKey, applicationId, roles } = place
   const isGreater = sql`k.power <> ALL(${lesser}::text[])`
   // Behind a key that can end by itself, by time or with its user, stands the application's.
   const lasts = raw('k.expires_at IS NULL AND k.user_id IS NULL')
-  return sql`(${exists(applicationId, ownKey, isGreater)} OR (NOT ${exists(applicationId, ownKey, lasts)}
+  return sql`(${exists(applicationId, ownKey, isGreater)} OR ${roleExists(applicationId, lesser, sql`r.name = ANY(${roles})`)} OR (NOT ${exists(applicationId, ownKey, lasts)}
     AND ${exists(applicationId, applicationsKey(applicationId), isGreater)}))`
 }
 
@@ -32,6 +32,7 @@ export async function standsForMore(
 export const rowColumns: TokenColumns = {
   ownKey: raw("users.metadata #>> '{auth,defaultApiKey}'"),
   applicationId: raw('users.application_id'),
+  roles: raw('users.roles'),
 }
 
 const applicationsKey = (id: Sql): Sql =>
@@ -43,6 +44,10 @@ const exists = (applicationId: Sql, id: Sql, condition: Sql): Sql => sql`EXISTS 
     AND k.application_id = ${applicationId} AND k.type <> 'master'
     AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp()) AND ${condition})`
 
+/** A role of the application that grants more than the caller can do. */
+const roleExists = (applicationId: Sql, lesser: readonly string[], condition: Sql): Sql => sql`EXISTS (
+  SELECT FROM svc.roles r WHERE r.application_id = ${applicationId} AND r.power <> ALL(${[...lesser]}::text[]) AND ${condition})`
+
 /** A user logs in again when the token ends, so a token's power lasts as long as its key. */
 const lesserThanKey = (db: Db, { caller, applicationId }: Pick<Scope, 'caller' | 'applicationId'>) =>
   lesserPowers(db, { caller: { ...caller, expiresAt: caller.keyExpiresAt }, applicationId })
@@ -52,22 +57,42 @@ const tooWeak = () =>
     'The access tokens of this user stand for a key that can do more than the caller’s: use a key that can do as much.',
   )
 
-/** 401 unless the caller can do all that a user with any of these metadata could with a token. */
+/** What decides what the tokens of a user stand for. */
+export type TokenHolder = { readonly metadata: Metadata; readonly roles?: readonly string[] }
+
+/** 401 unless the caller can do all that each of these users could with a token. */
 export async function demandTokenPower(
   db: Db,
   scope: Scope,
   applicationId: string,
-  metadata: readonly Metadata[],
+  holders: readonly TokenHolder[],
 ): Promise<void> {
-  for (const one of metadata) {
-    const key = defaultKeyOf(one)
+  for (const { metadata, roles = [] } of holders) {
+    const key = defaultKeyOf(metadata)
     const place = {
       ownKey: sql`${typeof key === 'string' ? key : null}::text`,
       applicationId: sql`${applicationId}::uuid`,
+      roles: sql`${[...roles]}::text[]`,
     }
     const [row] = await db.query<{ isMore: boolean }>(sql`SELECT ${await standsForMore(db, scope, place)} AS "isMore"`)
     if (row?.isMore) throw tooWeak()
   }
+}
+
+/** 401 unless the caller can do all that these roles grant. Names that are not declared grant nothing. */
+export async function demandPowerOfRoles(
+  db: Db,
+  scope: Scope,
+  applicationId: string,
+  names: readonly string[],
+): Promise<void> {
+  const lesser = names.length === 0 ? 'all' : await lesserThanKey(db, scope)
+  if (lesser === 'all') return
+  const isNamed = sql`r.name = ANY(${[...names]}::text[])`
+  const [row] = await db.query<{ isMore: boolean }>(
+    sql`SELECT ${roleExists(sql`${applicationId}::uuid`, lesser, isNamed)} AS "isMore"`,
+  )
+  if (row?.isMore) throw denied('One of these roles grants more than the caller can do: use a key that can do as much.')
 }
 
 /** 401 unless the caller can do all that this user could with a token; passes if there is no such user. */
@@ -78,7 +103,7 @@ export async function demandPowerOfUser(db: Db, scope: Scope, userId: number): P
   if (rows.length > 0) throw tooWeak()
 }
 
-/** 401 unless the caller can do all that the users of an application with a default key of their own can. */
+/** 401 unless the caller can do all that the users of an application with a default key of their own can, and all that roles grant. */
 export async function demandPowerOfUsers(
   db: Db,
   scope: Scope,
@@ -89,11 +114,12 @@ export async function demandPowerOfUsers(
   if (lesser === 'all') return
   const tenant = sql`${applicationId}::uuid`
   const isGreater = exists(tenant, rowColumns.ownKey, sql`k.power <> ALL(${lesser}::text[])`)
-  const rows = await db.query(sql`SELECT FROM svc.users WHERE application_id = ${tenant} AND ${isGreater} LIMIT 1`)
-  if (rows.length > 0) {
-    throw denied(
-      `This key may not write ${what}: the default key of some users can do more than this key. Use a more powerful key.`,
-    )
+  const [row] = await db.query<{ ofKeys: boolean; ofRoles: boolean }>(sql`
+    SELECT EXISTS (SELECT FROM svc.users WHERE application_id = ${tenant} AND ${isGreater}) AS "ofKeys",
+           ${roleExists(tenant, lesser, raw('TRUE'))} AS "ofRoles"`)
+  if (row?.ofKeys || row?.ofRoles) {
+    const holder = row.ofKeys ? 'the default key of some users' : 'a role'
+    throw denied(`This key may not write ${what}: ${holder} can do more than this key. Use a more powerful key.`)
   }
 }
 

@@ -15,6 +15,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   fonts: 'Glyphs for map labels',
   maps: 'Styles as maps load them',
   mcp: 'The datasets as tools of language models (Model Context Protocol)',
+  roles: 'What users may do besides what the key behind their tokens grants, and whom rules of datasets mean',
   oidcproviders: 'Providers of OpenID Connect, by which users of an application sign in',
   outbox: 'Mail that was or is to be sent',
   places: 'Towns, regions and countries by name',

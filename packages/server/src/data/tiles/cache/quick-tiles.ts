@@ -4,7 +4,7 @@ import type { TileRequest } from '../http/tile-request.ts'
 import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { beginCompiled, compiledFor } from '../strategy/compiled-tiles.ts'
 import type { SmallTiles } from '../workers/small-tiles.ts'
-import type { CachedTile, TileCache } from './tile-cache.ts'
+import { type CachedTile, shareOf, type TileCache } from './tile-cache.ts'
 
 type TileListener = (tile: CachedTile | undefined) => void
 
@@ -35,7 +35,7 @@ export function createQuickTiles({ cache, small, keyOf, tryEnter }: QuickTileOpt
         if (!leave) return false
         const isBegun = beginCompiled(small, form, request, compression, (tile) => {
           leave()
-          if (tile) cache.put(owner, key, tile)
+          if (tile) cache.put(shareOf(loaded), key, tile)
           const all = waiting.get(key) ?? []
           waiting.delete(key)
           for (const each of all) each(tile)

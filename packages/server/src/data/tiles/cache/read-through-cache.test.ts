@@ -73,6 +73,16 @@ test('an application that waits for half of the tiles that the threads take is t
   assert.equal(waits, 'it waits')
 })
 
+test('tiles of a thousand callers with rows of their own push out none of those that all see', async () => {
+  const { readThrough, reads } = archiveOfOne()
+  const get = (one: LoadedTileSource) => readThrough.get(one, asked(0, 'gzip'), () => signal)
+  await get(loaded)
+  for (let n = 0; n < 1_000; n++) await get({ ...loaded, version: `of ${n}`, isNarrowed: true })
+  assert.equal(reads(), 1_001)
+  await get(loaded)
+  assert.equal(reads(), 1_001)
+})
+
 test('a tile outside of the extent is empty, and nothing is read for it', async () => {
   const { readThrough, reads } = archiveOfOne()
   const empty = readThrough.get(loaded, asked(5, 'gzip'), () => signal)

@@ -19,7 +19,7 @@ import { tileMargin } from '../sql/tile-sql.ts'
 import { checkParameters } from '../strategy/dataset-tiles.ts'
 import { createPendingSlots, type TileUse } from './pending-slots.ts'
 import { createQuickTiles } from './quick-tiles.ts'
-import type { CachedTile, TileCache } from './tile-cache.ts'
+import { type CachedTile, shareOf, type TileCache } from './tile-cache.ts'
 
 export type ReadTile = {
   readonly tile: CachedTile
@@ -76,7 +76,7 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
   ): Promise<CachedTile> =>
     flights.join(key, signal, async (end) => {
       const tile = await slots.within(loaded.source.applicationId, () => make(loaded, request, end))
-      cache.put(loaded.source.applicationId, key, tile)
+      cache.put(shareOf(loaded), key, tile)
       return tile
     })
 
@@ -84,14 +84,14 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
     if (isBeyond(loaded, request)) return undefined
     const stored = tileSourceTypeOf(loaded.source).readTileNow?.(options, loaded, request)
     const tile = stored === null ? emptyTile(request.extension) : stored
-    if (tile) cache.put(loaded.source.applicationId, key, tile)
+    if (tile) cache.put(shareOf(loaded), key, tile)
     return tile
   }
 
   return {
     ready(loaded, request) {
       const key = keyOf(loaded, request)
-      const kept = cache.get(loaded.source.applicationId, key)
+      const kept = cache.get(shareOf(loaded), key)
       const tile = kept ?? readNow(loaded, request, key)
       if (tile) return noteServed(loaded, readyTile(tile, request), kept !== undefined)
       const isBare = (loaded.parameters?.size ?? 0) === 0
@@ -101,10 +101,10 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
       const begin = quickTiles.of(loaded, request)
       return begin && ((done) => begin((tile) => done(noteServed(loaded, tile && readyTile(tile, request), false))))
     },
-    has: (loaded, request) => cache.get(loaded.source.applicationId, keyOf(loaded, request)) !== undefined,
+    has: (loaded, request) => cache.get(shareOf(loaded), keyOf(loaded, request)) !== undefined,
     get(loaded, request, leaving) {
       const key = keyOf(loaded, request)
-      const owner = loaded.source.applicationId
+      const owner = shareOf(loaded)
       const kept = cache.get(owner, key)
       if (!kept && isBeyond(loaded, request)) {
         checkParameters(loaded, request.parameters, request.tree)

@@ -1,5 +1,6 @@
 // An LRU cache of tiles, fair between applications.
 import type { Compression } from '../../../api/http/answers/compression.ts'
+import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { createFairLruCache } from './fair-lru-cache.ts'
 
 /** A cached tile: its bytes in each requested form. */
@@ -20,6 +21,10 @@ export type TileCache = {
   grow(owner: string, key: string): void
   readonly bytes: number
 }
+
+/** Who loses tiles when space is needed. Those by rules are as many as callers have values, so they push out none that all callers share. */
+export const shareOf = ({ source, isNarrowed }: Pick<LoadedTileSource, 'source' | 'isNarrowed'>): string =>
+  isNarrowed ? `${source.applicationId} by rules` : source.applicationId
 
 export function formsOf(
   { bytes, compressed }: { bytes: Uint8Array; compressed?: Uint8Array },

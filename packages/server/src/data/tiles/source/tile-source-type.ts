@@ -95,6 +95,8 @@ export type LoadedTileSource = {
   readonly archive?: ArchiveInfo
   /** The extent may be too small. */
   readonly isExtentEstimated?: boolean
+  /** Rules of the dataset hide something from the callers whom it is for. */
+  readonly isNarrowed?: boolean
   /** The extent as it was last measured, without the margin for rows that came since. */
   readonly lastExtent?: TileExtent
 }

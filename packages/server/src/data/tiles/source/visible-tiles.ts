@@ -32,6 +32,7 @@ export function visibleTiles(loadedSource: LoadedTileSource, caller: Caller): Lo
     version: digestVersion(others.version, narrowing.digest),
     layer: layerOf(dataset),
     isExtentEstimated: true,
+    isNarrowed: true,
   }
   known.set(narrowing.digest, made)
   return made

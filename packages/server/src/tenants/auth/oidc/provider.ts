@@ -102,7 +102,7 @@ export const oidcProvider = defineResource({
   },
   joins: { application: { one: 'Application', field: 'applicationId' } },
   async prepare({ values, previous, applicationId }, scope, { db, secrets }) {
-    await demandTokenPower(db, scope, applicationId, [{}])
+    await demandTokenPower(db, scope, applicationId, [{ metadata: {} }])
     await demandPowerOfUsers(db, scope, applicationId, 'providers')
     checkProvider({ ...previous, ...values }, previous)
     if (typeof values.clientSecret !== 'string') return values
