@@ -6,7 +6,7 @@ import type { AttributeDto } from '../attribute-dto.ts'
 import type { DatasetDraft } from '../dataset-record.ts'
 import type { DatasetType, ParameterValues, SourceContext } from '../dataset-type.ts'
 import { readParameters } from '../parameters.ts'
-import { rowMaskOf } from '../rules/masked-rows.ts'
+import { rowMaskOf } from '../rules/row-mask.ts'
 import type { MemoryOptions } from './memory-options.ts'
 import type { InspectJob, QueryJob, SourceAnswer } from './memory-source-job.ts'
 
