@@ -99,6 +99,7 @@ test('files chosen by key have options; one that fails says where and hides no o
   await preview.getByText('EPSG:2056', { exact: false }).last().waitFor()
   await preview.getByRole('region', { name: 'Map of the first rows' }).waitFor()
   // What is read anew is dimmed meanwhile.
+  await page.untilQuiet()
   await preview.locator('[aria-busy="false"]').waitFor()
   assert.deepEqual(await accessibilityFaults(page), [])
   await screenshots(page, 'upload-preview')

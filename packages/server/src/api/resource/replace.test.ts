@@ -72,6 +72,40 @@ const records: Record<string, { body: object; required: string[]; optional?: obj
     required: ['type', 'source', 'attribution', 'minZoom', 'maxZoom', 'extentLngLat', 'headers'],
     optional: { name: '' },
   },
+  '/api/v1/auth/roles': {
+    body: { name: 'a', description: 'b', permissions: { styles: { read: '*' } } },
+    required: ['name', 'description'],
+    optional: { permissions: null },
+  },
+  '/api/v1/auth/providers': {
+    body: {
+      name: 'a',
+      issuer: 'https://login.example.org',
+      clientId: 'maps',
+      clientSecret: 'secret',
+      scopes: ['openid'],
+      mapping: { roles: 'groups' },
+      emailDomains: ['example.org'],
+      createsUsers: true,
+      linksUsers: true,
+      secondFactor: 'trusted',
+      acceptsTokens: true,
+      audience: 'maps-api',
+      enabled: false,
+    },
+    required: ['name', 'issuer', 'clientId', 'clientSecretSet'],
+    optional: {
+      scopes: ['openid', 'profile', 'email'],
+      mapping: {},
+      emailDomains: [],
+      createsUsers: false,
+      linksUsers: false,
+      secondFactor: 'demanded',
+      acceptsTokens: false,
+      audience: null,
+      enabled: true,
+    },
+  },
   '/api/v1/auth/users': {
     body: {
       email: 'a@b.example',
@@ -120,7 +154,7 @@ describe('PUT', () => {
       assert.equal(status, 200, text)
       for (const name of [...required, 'metadata']) assert.deepEqual(replaced[name], made[name], name)
       for (const [name, value] of Object.entries(optional)) assert.deepEqual(replaced[name], value, name)
-      const spoken = new Set([...required, ...Object.keys(optional), 'password'])
+      const spoken = new Set([...required, ...Object.keys(optional), 'password', 'clientSecret'])
       assert.deepEqual(
         Object.keys(body).filter((name) => !spoken.has(name)),
         [],

@@ -26,7 +26,7 @@ CREATE INDEX ON svc.oidcproviders (application_id, created_at, id);
 -- Who a user is at a provider: the subject, which never changes there, and not the address, which may.
 CREATE TABLE svc.identities (
   provider_id uuid NOT NULL REFERENCES svc.oidcproviders ON DELETE CASCADE,
-  subject text NOT NULL CHECK (length(subject) <= 255),
+  subject text NOT NULL,
   application_id uuid NOT NULL,
   user_id bigint NOT NULL,
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
