@@ -23,7 +23,7 @@ export type RoleGrants = { readonly permissions: readonly Permissions[]; readonl
 /** SQL: the `RoleGrants` of a row of `svc.users`, called `u`; null where its roles grant nothing. */
 export const roleGrantsOf = raw(`(SELECT CASE WHEN count(*) > 0
     THEN jsonb_build_object('permissions', jsonb_agg(r.permissions), 'digest', md5(string_agg(r.power, ',' ORDER BY r.power))) END
-  FROM svc.roles r WHERE r.application_id = u.application_id AND r.name = ANY(u.roles) AND r.permissions IS NOT NULL)`)
+  FROM svc.roles r WHERE r.application_id = u.application_id AND r.name = ANY(u.roles) AND r.power IS NOT NULL)`)
 
 /** Undefined when the user is gone, or was disabled. */
 export async function findCallerUser(db: Db, applicationId: string, id: number): Promise<CallerUser | undefined> {

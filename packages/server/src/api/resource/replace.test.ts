@@ -173,4 +173,8 @@ describe('PUT', () => {
   }
 })
 
-const changed = (body: object): object => ('email' in body ? { ...body, email: 'c@d.example' } : body)
+const changed = (body: object): object => ({
+  ...body,
+  ...('email' in body && { email: 'c@d.example' }),
+  ...('name' in body && { name: 'c' }),
+})

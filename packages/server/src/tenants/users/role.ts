@@ -29,7 +29,7 @@ export const role = defineResource({
       Type.String({ minLength: 1, maxLength: 255, description: 'As it stands in `roles` of users and of rules' }),
       { required: true },
     ),
-    description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
+    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKeptOnReplace: true }),
     permissions: field(
       'json',
       Type.Union([permissionsSchema, Type.Null()], {

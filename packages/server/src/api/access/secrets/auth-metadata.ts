@@ -36,7 +36,7 @@ export async function lesserPowers(
   const powers = await db.query<Power & { power: string }>(sql`
     SELECT DISTINCT power, ${powerColumns} FROM svc.apikeys WHERE ${tenant}
     UNION
-    SELECT power, 'app', application_id, permissions, NULL, NULL, NULL FROM svc.roles WHERE permissions IS NOT NULL AND ${tenant}`)
+    SELECT power, 'app', application_id, permissions, NULL, NULL, NULL FROM svc.roles WHERE power IS NOT NULL AND ${tenant}`)
   return powers.filter((power) => includesPower(caller, power)).map(({ power }) => power)
 }
 

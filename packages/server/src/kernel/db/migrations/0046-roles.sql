@@ -11,7 +11,7 @@ CREATE TABLE svc.roles (
   permissions jsonb,
   -- As that of a key of the application with these permissions.
   power text GENERATED ALWAYS AS
-    (CASE WHEN permissions IS NOT NULL THEN svc.power_of('app', application_id, permissions, NULL, NULL, NULL) END) STORED,
+    (CASE WHEN jsonb_typeof(permissions) = 'object' THEN svc.power_of('app', application_id, permissions, NULL, NULL, NULL) END) STORED,
   CONSTRAINT one_role_of_a_name UNIQUE (application_id, name)
 );
 CREATE INDEX ON svc.roles (application_id, created_at, id);
