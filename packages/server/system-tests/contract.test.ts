@@ -346,14 +346,15 @@ async function send(
   if (operation.multipart) return app.call(operation.method, asked(url), { key, ...form })
   const [example] = ((operation.body as { examples?: unknown[] } | undefined)?.examples ?? []) as unknown[]
   const occasion = given.occasion ?? (await occasionFor(app, operation, own))
-  const body = occasion.body ?? withOwnAddress(example)
+  const body = occasion.body ?? unique(operation, example)
   return app.call(operation.method, asked(occasion.url ?? url), { key, body, headers: occasion.headers ?? {} })
 }
 
-/** No two users of an application have the same. */
-function withOwnAddress(example: unknown): unknown {
-  const isUser = typeof example === 'object' && example !== null && 'email' in example
-  return isUser ? { ...example, email: `${randomUUID()}@example.org` } : example
+/** No two users of an application have the same address, and no two roles the same name. */
+function unique({ id }: DeclaredOperation, example: unknown): unknown {
+  if (typeof example !== 'object' || example === null) return example
+  if (id.startsWith('roles.')) return { ...example, name: randomUUID() }
+  return 'email' in example ? { ...example, email: `${randomUUID()}@example.org` } : example
 }
 
 const form = {

@@ -84,6 +84,8 @@ const hints: readonly Hint[] = [
   { operations: /^auth\.login$/, bodies: [{ ...person, password: '~person.password~' }] },
   // Whoever has none sets one up; a code that is right comes about by no chance.
   { operations: /^auth\.secondfactor\./, bodies: [{ ...person, password: '~person.password~' }] },
+  // Names are unique in an application.
+  { operations: /^roles\.(create|replace|patch)$/, bodies: [{ name: '~fresh~', permissions: null }] },
   {
     operations: /^oidcproviders\.(create|replace|patch)$/,
     bodies: [
