@@ -70,6 +70,8 @@ export async function createPool(app: TestApp, document: Document, canary: strin
       ...(example as object),
       ...bodies[Number(number) % bodies.length],
       ...Object.fromEntries(texts.map((field) => [field, text])),
+      // Each has a name of its own.
+      ...(resource === 'roles' && { name: `${text} ~fresh~` }),
       metadata: metadataWith(text),
     }
     const key = resource === 'applications' ? app.master : named(`key.${owner === 'foreign' ? owner : 'own'}.developer`)
