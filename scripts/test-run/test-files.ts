@@ -79,8 +79,10 @@ export function dependsOnDatabase(file: string): boolean {
 }
 
 // A guess: a page waits for a browser, others for servers that they start or for time-outs, and the embedded database starts in each
-// file. A long file that begins last keeps one core busy, or none, while the others have nothing left to do.
+// file. A long file that begins last keeps one core busy, or none, while the others have nothing left to do; those that take minutes,
+// whatever their size, say so.
 export function expectedWork(file: string, isEmbedded: boolean): number {
+  if (/^\/\/ It takes minutes: ./m.test(readFileSync(file, 'utf8'))) return 10_000_000
   const waits = usesBrowser(file) || startsServers(file) || looksAtProcess(file)
   return statSync(file).size * (waits ? 3 : 1) + (isEmbedded ? 10_000 : 0)
 }

@@ -9,6 +9,8 @@ import { raw, sql } from '../../../kernel/db/sql.ts'
 
 // One database is enough: the embedded one makes the same tiles by the same SQL.
 
+// It takes minutes: every zoom is drawn twice.
+
 // Maps of thinned tiles look as maps of all rows do: Chromium draws both, and once they are blurred by as much as a cell of
 // the rule is wide, little ink may be missing or in another place.
 
