@@ -1,6 +1,7 @@
 /** Uploads in the application shell: drop target, dialog, tray, and the key `u`. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactElement, Suspense, useEffect, useSyncExternalStore } from 'react'
+import { useLeaveWarning } from '../components/leave-warning.ts'
 import { useToast } from '../components/toast.tsx'
 import { queryKeys } from '../query-keys.ts'
 import { useClient, useMay } from '../session/session.tsx'
@@ -22,7 +23,8 @@ export function Uploads(): ReactElement {
   useLetter('u', () => (refusal ? fail('Files cannot be uploaded', new Error(refusal)) : openUploadDialog()))
   useUploadsOfServer()
   useFreshLists()
-  useLeaveQuestion(jobs.some(isUnsent))
+  // Files that the server has are processed anyway.
+  useLeaveWarning(jobs.some(isUnsent))
   return (
     <>
       <DropFrame />
@@ -61,14 +63,4 @@ function useFreshLists(): void {
       }),
     [queryClient],
   )
-}
-
-/** Warns before the page is closed while files are being sent. Files that the server has are processed anyway. */
-function useLeaveQuestion(isSending: boolean): void {
-  useEffect(() => {
-    if (!isSending) return
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', ask)
-    return () => removeEventListener('beforeunload', ask)
-  }, [isSending])
 }

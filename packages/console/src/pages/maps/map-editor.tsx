@@ -3,8 +3,9 @@
 import { seenOf } from '@graticule/map/recipe'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Map as MapLibreMap } from 'maplibre-gl'
-import { lazy, type ReactElement, Suspense, useEffect } from 'react'
+import { lazy, type ReactElement, Suspense } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
+import { useLeaveWarning } from '../../components/leave-warning.ts'
 import { Skeleton, StatusDot, Tag } from '../../components/note.tsx'
 import { LinkTabs, Page } from '../../components/page.tsx'
 import { formatRelative } from '../../format.ts'
@@ -124,13 +125,4 @@ function prepared(document: MapDocument, gl: MapLibreMap | undefined): MapDocume
   const view = style.center === undefined && gl ? viewOf(gl) : null
   if (!view && style === document.style && style.name === name && document.name === name) return document
   return { ...document, name, style: { ...style, name, ...view } }
-}
-
-function useLeaveWarning(isOn: boolean): void {
-  useEffect(() => {
-    if (!isOn) return
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [isOn])
 }
