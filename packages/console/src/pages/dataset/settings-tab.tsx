@@ -2,12 +2,11 @@
 import type { Dataset } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
-import { Button } from '../../components/button.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { useFaults } from '../../components/faults/use-faults.ts'
 import { useToast } from '../../components/toast.tsx'
 import { queryKeys } from '../../query-keys.ts'
-import { useClient, useRefusal } from '../../session/session.tsx'
+import { useClient } from '../../session/session.tsx'
 import { useDataset } from './dataset.ts'
 import { ConflictError, saveDataset } from './save-dataset.ts'
 import { useSessionState } from './session-state.ts'
@@ -16,6 +15,7 @@ import { DeleteDataset } from './settings/delete-dataset.tsx'
 import { draftOf, isChanged, patchOf, type SettingsDraft } from './settings/draft.ts'
 import { GeneralFields } from './settings/general-fields.tsx'
 import { MetadataFields } from './settings/metadata-fields.tsx'
+import { SaveBar } from './settings/save-bar.tsx'
 import classes from './settings/settings.module.css'
 import { SourceFields } from './settings/source-fields.tsx'
 import { TileSources } from './settings/tile-sources.tsx'
@@ -119,28 +119,4 @@ function useSave(draft: SettingsDraft, onSaved: () => void) {
       if (error instanceof ConflictError) cache.setQueryData(queryKeys.datasets.one(error.theirs.id), error.theirs)
     },
   })
-}
-
-interface SaveBarProps {
-  isEdited: boolean
-  isSaving: boolean
-  datasetId: string
-  onDiscard(): void
-}
-
-function SaveBar({ isEdited, isSaving, datasetId, onDiscard }: SaveBarProps): ReactElement {
-  const refusal = useRefusal()('datasets', 'write', datasetId)
-  return (
-    <div className={classes.bar}>
-      <span className={classes.muted} role="status">
-        {isEdited ? 'Not saved yet.' : 'All is saved.'}
-      </span>
-      <Button disabled={!isEdited || isSaving} onClick={onDiscard}>
-        Discard
-      </Button>
-      <Button type="submit" variant="primary" icon="save" disabled={!isEdited || isSaving} disabledReason={refusal}>
-        {isSaving ? 'Saving …' : 'Save'}
-      </Button>
-    </div>
-  )
 }
