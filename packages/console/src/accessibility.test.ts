@@ -11,7 +11,9 @@ async function addresses(): Promise<string[]> {
   const [dataset] = await ask('datasets')
   const [tileSource] = await ask('tilesources')
   const [database] = await ask('databases')
-  const ofDataset = ['table', 'query', 'attributes', 'snippets', 'settings'].map((tab) => `/data/${dataset.id}/${tab}`)
+  const ofDataset = ['table', 'query', 'attributes', 'rules', 'snippets', 'settings'].map(
+    (tab) => `/data/${dataset.id}/${tab}`,
+  )
   return [
     ...['/', '/data', '/data?add=new-table', '/maps', `/maps?dataset=${dataset.id}`, `/tiles/${tileSource.id}`],
     ...ofDataset,

@@ -69,6 +69,11 @@ const attributes = createRoute({
   path: 'attributes',
   component: lazyRouteComponent(() => import('./pages/dataset/attributes-tab.tsx'), 'AttributesTab'),
 })
+const rules = createRoute({
+  getParentRoute: () => dataset,
+  path: 'rules',
+  component: lazyRouteComponent(() => import('./pages/dataset/rules/rules-tab.tsx'), 'RulesTab'),
+})
 const snippets = createRoute({
   getParentRoute: () => dataset,
   path: 'snippets',
@@ -242,7 +247,7 @@ const routeTree = root.addChildren([
   shell.addChildren([
     home,
     data,
-    dataset.addChildren([datasetStart, table, query, attributes, snippets, settings]),
+    dataset.addChildren([datasetStart, table, query, attributes, rules, snippets, settings]),
     ...[maps, mapStart, map, tileSource],
     ...[keys, users, signUpRules, applications],
     ...[agents, agentStart, agent],

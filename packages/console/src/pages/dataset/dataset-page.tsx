@@ -1,4 +1,4 @@
-/** The page of a dataset, with tabs for table, query, attributes, snippets and settings. */
+/** The page of a dataset, with tabs for table, query, attributes, rules, snippets and settings. */
 import { ApiError, type Dataset } from '@graticule/client'
 import { Link, Outlet } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
@@ -16,7 +16,7 @@ import { useSourceFile } from './source-file.ts'
 import { useView } from './view.ts'
 
 const toData = { to: '/data', label: 'Back to Data' }
-const tabs = ['table', 'query', 'attributes', 'snippets', 'settings'] as const
+const tabs = ['table', 'query', 'attributes', 'rules', 'snippets', 'settings'] as const
 
 export function DatasetPage(): ReactElement {
   const { data: dataset, error, refetch } = useDatasetRecord()

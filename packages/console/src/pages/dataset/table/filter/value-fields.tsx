@@ -21,6 +21,8 @@ export interface ConditionDraft {
 export interface ValueFieldsProps {
   draft: ConditionDraft
   isShowingErrors: boolean
+  /** Whether the first field takes the focus; not where it is one of many. */
+  isFocused?: boolean
   onTexts(texts: readonly string[]): void
 }
 
@@ -46,6 +48,7 @@ const hints: Partial<Record<ColumnType, string>> = { datetime: '2026-01-31T12:00
 function ValueField({
   draft: { attribute, texts, operator },
   isShowingErrors,
+  isFocused = true,
   onTexts,
   place,
   label,
@@ -72,7 +75,7 @@ function ValueField({
         placeholder={hints[attribute.type] ?? label}
         autoComplete="off"
         spellCheck={false}
-        autoFocus={place === 0}
+        autoFocus={isFocused && place === 0}
         list={`${id}-values`}
         value={text}
         error={error}
