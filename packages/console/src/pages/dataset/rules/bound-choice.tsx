@@ -19,7 +19,7 @@ const choices: readonly { value: BoundCallers; label: string; meaning: string }[
     value: 'all',
     label: 'All callers',
     meaning:
-      'Keys without a user too: they see and write what the rules for anyone leave them, and nothing where there is none. This is for data with a public key; it binds the rows that you see here as well.',
+      'Keys without a user too: they see and write what the rules for anyone leave them, and nothing where there is none. This is for data with a public key, and binds the key that you use here as well.',
   },
 ]
 

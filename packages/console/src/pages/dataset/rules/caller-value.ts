@@ -24,19 +24,19 @@ export const callerSources: Readonly<Record<CallerSource, Source>> = {
     variable: '$user.metadata.',
     hasMembers: true,
     label: 'their metadata …',
-    words: (path) => `${path} of their metadata`,
+    words: (path) => `their ${path} (metadata)`,
   },
   claims: {
     variable: '$claims.',
     hasMembers: true,
     label: 'their claims …',
-    words: (path) => `${path} of their claims`,
+    words: (path) => `their ${path} (claims)`,
   },
   key: {
     variable: '$key.metadata.',
     hasMembers: true,
     label: 'the key’s metadata …',
-    words: (path) => `${path} of the key’s metadata`,
+    words: (path) => `the key’s ${path} (metadata)`,
   },
 }
 

@@ -45,7 +45,7 @@ test('conditions are told in words, also nested ones, and only what has no words
   assert.equal(words({ owner: 'x', price: { $gte: 5 } }), `${rows} owner is “x” and price is at least 5.`)
   assert.equal(words({ owner: { $in: '$user.roles' } }), `${rows} owner is one of their roles.`)
   assert.equal(words({ owner: '$user.roles' }), `${rows} owner is one of their roles.`)
-  assert.equal(words({ town: '$user.metadata.town' }), `${rows} town is town of their metadata.`)
+  assert.equal(words({ town: '$user.metadata.town' }), `${rows} town is their town (metadata).`)
   assert.equal(words({ $or: [{ owner: 'x' }, { town: 'y' }] }), `${rows} owner is “x” or town is “y”.`)
   assert.equal(
     words({ price: 5, $or: [{ owner: 'x' }, { $not: { town: 'y' } }] }),

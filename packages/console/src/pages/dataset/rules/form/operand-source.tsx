@@ -13,7 +13,7 @@ export interface OperandSourceProps {
 }
 
 export function OperandSource({ label, operand, hasFixed = true, onOperand }: OperandSourceProps): ReactElement {
-  const fixed = hasFixed ? [{ value: 'value' as const, label: 'this value' }] : []
+  const fixed = hasFixed ? [{ value: 'value' as const, label: 'a value' }] : []
   const ofCaller = callerSourceNames.map((source) => ({ value: source, label: callerSources[source].label }))
   return (
     <>

@@ -63,7 +63,7 @@ export function RuleDialog(props: RuleDialogProps): ReactElement {
       </p>
       {'value' in read && viewer && <PreviewLine rules={withAll(read.value)} viewer={viewer} />}
       {isAsked && (
-        <p role="alert" className={classes.asked}>
+        <p role="alert" className={classes.leaving}>
           What you changed here is not in the rule yet. Close again to discard it.
         </p>
       )}

@@ -23,8 +23,10 @@ export function Preview(props: PreviewProps): ReactElement {
   const refusal = useRefusal()('datasets', 'execute', props.dataset.id)
   return (
     <section aria-label="Preview" className={classes.preview}>
-      <h2>As this user</h2>
-      {refusal === undefined ? <Trial {...props} /> : <Note>{refusal}</Note>}
+      <div className={classes.trial}>
+        <h2>As this user</h2>
+        {refusal === undefined ? <Trial {...props} /> : <Note>{refusal}</Note>}
+      </div>
     </section>
   )
 }
