@@ -41,5 +41,5 @@ export const queryKeys = {
   tiles: keysOf('tiles', ['bounds']),
   tilesources: keysOf('tilesources', ['count', 'drivers', 'explain', 'of-datasets', 'tile', 'tilejson']),
   uploads: keysOf('uploads', ['preview']),
-  users: keysOf('users'),
+  users: keysOf('users', ['roles']),
 }

@@ -156,6 +156,11 @@ const users = createRoute({
   }),
   component: lazyRouteComponent(() => import('./pages/access/users/users-page.tsx'), 'UsersPage'),
 })
+const roles = createRoute({
+  getParentRoute: () => shell,
+  path: 'access/roles',
+  component: lazyRouteComponent(() => import('./pages/access/roles/roles-page.tsx'), 'RolesPage'),
+})
 const signUpRules = createRoute({
   getParentRoute: () => shell,
   path: 'access/signup',
@@ -249,7 +254,7 @@ const routeTree = root.addChildren([
     data,
     dataset.addChildren([datasetStart, table, query, attributes, rules, snippets, settings]),
     ...[maps, mapStart, map, tileSource],
-    ...[keys, users, signUpRules, applications],
+    ...[keys, users, roles, signUpRules, applications],
     ...[agents, agentStart, agent],
     ...[databases, sql, contactPoints, outbox, activity, usage, configuration, unknown],
   ]),

@@ -6,6 +6,7 @@ import { useSession } from '../../session/session.tsx'
 const tabs = [
   { to: '/access/keys', label: 'Keys' },
   { to: '/access/users', label: 'Users' },
+  { to: '/access/roles', label: 'Roles' },
   { to: '/access/signup', label: 'Sign-up' },
 ]
 const masterTabs = [...tabs, { to: '/access/applications', label: 'Applications' }]

@@ -10,12 +10,14 @@ interface EntryListProps {
   hint: string
   placeholder: string
   entries: readonly string[]
+  /** What the server finds wrong with them. */
+  error?: string | undefined
   /** Parses an entry: its normalized value, or an error. */
   read(text: string): { value: string } | { fault: string }
   onChange(entries: readonly string[]): void
 }
 
-export function EntryList({ label, hint, placeholder, entries, read, onChange }: EntryListProps): ReactElement {
+export function EntryList({ label, hint, placeholder, entries, error, read, onChange }: EntryListProps): ReactElement {
   const [text, setText] = useState('')
   const [fault, setFault] = useState<string>()
   const add = () => {
@@ -33,7 +35,7 @@ export function EntryList({ label, hint, placeholder, entries, read, onChange }:
         hint={hint}
         placeholder={placeholder}
         value={text}
-        error={fault}
+        error={fault ?? error}
         spellCheck={false}
         onChange={setText}
         onBlur={add}

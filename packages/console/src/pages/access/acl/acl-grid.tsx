@@ -32,6 +32,8 @@ const rows: readonly AclRow[] = [...aclClasses, '*']
 const levelTitles: Record<AclLevel, string> = { read: 'read', append: 'append', write: 'write', execute: 'execute' }
 
 interface AclGridProps {
+  /** Of the grid, for screen readers. */
+  label: string
   permissions: Permissions
   resources: Resources
   onChange(permissions: Permissions): void
@@ -42,7 +44,7 @@ interface AclCell {
   level: AclLevel
 }
 
-export function AclGrid({ permissions, resources, onChange }: AclGridProps): ReactElement {
+export function AclGrid({ label, permissions, resources, onChange }: AclGridProps): ReactElement {
   const matrix = matrixOf(permissions)
   const [active, setActive] = useState<AclCell>({ row: 'datasets', level: 'read' })
   const [choosing, setChoosing] = useState<AclCell | null>(null)
@@ -62,7 +64,7 @@ export function AclGrid({ permissions, resources, onChange }: AclGridProps): Rea
     onChange(permissionsOf(levels.reduce((next, level) => withCell(next, aclClass, level, grant), matrix)))
     setChoosing(null)
   }
-  const rest = { matrix, resources, active, onActive: setActive, onCycle: cycle, onChoose: setChoosing }
+  const rest = { label, matrix, resources, active, onActive: setActive, onCycle: cycle, onChoose: setChoosing }
   return (
     <>
       <GridTable {...rest} />
@@ -81,6 +83,7 @@ export function AclGrid({ permissions, resources, onChange }: AclGridProps): Rea
 }
 
 interface GridProps {
+  label: string
   matrix: Matrix
   resources: Resources
   active: AclCell
@@ -100,7 +103,7 @@ function GridTable(props: GridProps): ReactElement {
   }
   return (
     // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table whose cells are one tab stop is a grid
-    <table role="grid" aria-label="What the key may do" ref={table} className={classes.grid} onKeyDown={move}>
+    <table role="grid" aria-label={props.label} ref={table} className={classes.grid} onKeyDown={move}>
       <thead>
         <tr>
           <th scope="col">

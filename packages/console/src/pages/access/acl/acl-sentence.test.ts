@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { publicPermissions } from '../../../../../server/src/api/access/first-permissions.ts'
 import type { Permissions } from '../../../../../server/src/api/access/grants.ts'
-import { aclSentence } from './acl-sentence.ts'
+import { aclSentence, grantsSentence } from './acl-sentence.ts'
 
 const cases: [Permissions, string][] = [
   [{ '*': { '*': '*' } }, 'May do everything: read, change and use all there is.'],
@@ -38,3 +38,9 @@ for (const [permissions, sentence] of cases)
   test(`${JSON.stringify(permissions)} is said as "${sentence}"`, () => {
     assert.equal(aclSentence(permissions), sentence)
   })
+
+test('rights that are added to others are said without what they lack', () => {
+  assert.equal(grantsSentence({ datasets: { append: ['a'] } }), 'Adds rows to 1 dataset.')
+  assert.equal(grantsSentence({ '*': { read: '*' } }), 'Reads everything.')
+  assert.equal(grantsSentence({ users: { execute: '*' } }), 'May do nothing.', 'no operation asks for it')
+})

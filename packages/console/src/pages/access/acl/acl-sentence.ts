@@ -42,6 +42,16 @@ export const countOf = (aclClass: AclClass, count: number): string =>
 
 export function aclSentence(permissions: Permissions): string {
   const matrix = matrixOf(permissions)
+  const changes = aclClasses.some((one) => hasEffect(one, 'write') && matrix[one].write !== 'none')
+  const isReading = !changes && matrix['*'].write === 'none'
+  const limit = `cannot change anything${matrix.datasets.append === 'none' ? '' : ' else'}`
+  return sentenceOf(matrix, isReading ? [limit] : [])
+}
+
+/** Without what is not granted: for an ACL that is added to another one, as that of a role is. */
+export const grantsSentence = (permissions: Permissions): string => sentenceOf(matrixOf(permissions), [])
+
+function sentenceOf(matrix: Matrix, limits: readonly string[]): string {
   const cells = Object.entries(matrix).flatMap(([row, levels]) =>
     aclLevels.filter((level) => hasLevel(row, level)).map((level) => levels[level]),
   )
@@ -49,10 +59,8 @@ export function aclSentence(permissions: Permissions): string {
   if (cells.every((grant) => grant === 'none')) return 'May do nothing.'
   const isOpen = aclLevels.some((level) => matrix['*'][level] !== 'none')
   const clauses = isOpen ? clausesByLevel(matrix) : clausesByClass(matrix)
-  const changes = aclClasses.some((one) => hasEffect(one, 'write') && matrix[one].write !== 'none')
-  const appends = matrix.datasets.append !== 'none'
-  if (!changes && matrix['*'].write === 'none') clauses.push(`cannot change anything${appends ? ' else' : ''}`)
-  const sentence = clauses.join('; ')
+  const sentence = [...clauses, ...limits].join('; ')
+  if (sentence === '') return 'May do nothing.'
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
 }
 

@@ -58,6 +58,7 @@ export function KeyEditor({ start, replaces, onCreated, onCancel }: KeyEditorPro
         <div className={classes.columns}>
           <div>
             <AclGrid
+              label="What the key may do"
               permissions={draft.permissions}
               resources={resources}
               onChange={(permissions) => change({ permissions })}

@@ -9,13 +9,13 @@ export type ExistingIds = Partial<Record<AclClass, ReadonlySet<string>>>
 
 export function warningsOf(draft: KeyDraft, ids: ExistingIds): string[] {
   const matrix = matrixOf(draft.permissions)
-  return [
-    ...powerWarnings(draft, matrix),
-    ...masterWarnings(draft),
-    ...escalationWarnings(matrix),
-    ...effectWarnings(draft, matrix),
-    ...absentWarnings(matrix, ids),
-  ]
+  return [...powerWarnings(draft, matrix), ...masterWarnings(draft), ...grantWarnings(draft, ids)]
+}
+
+/** Of the ACL alone, also where it is that of a role. */
+export function grantWarnings(grants: Pick<KeyDraft, 'type' | 'permissions'>, ids: ExistingIds): string[] {
+  const matrix = matrixOf(grants.permissions)
+  return [...escalationWarnings(matrix), ...effectWarnings(grants, matrix), ...absentWarnings(matrix, ids)]
 }
 
 const changed = (matrix: Matrix): AclClass[] =>
@@ -45,7 +45,7 @@ function escalationWarnings(matrix: Matrix): string[] {
   ]
 }
 
-function effectWarnings({ type }: KeyDraft, matrix: Matrix): string[] {
+function effectWarnings({ type }: Pick<KeyDraft, 'type'>, matrix: Matrix): string[] {
   const own = aclClasses.flatMap((aclClass) =>
     aclLevels
       .filter((level) => matrix[aclClass][level] !== 'none' && !isInherited(matrix, aclClass, level))
