@@ -15,7 +15,7 @@ import { resetPageUrl } from '../../../session/account-links.ts'
 import { useClient } from '../../../session/session.tsx'
 import { defaultKeyOf } from '../keys/default-key.ts'
 import { emptyUser, type UserDraft, UserFields } from './user-fields.tsx'
-import { nameOf, readRoles, resetLink } from './users.ts'
+import { nameOf, resetLink } from './users.ts'
 
 interface InviteUserProps {
   onClose(): void
@@ -89,7 +89,7 @@ const draftOf = ({ email, firstName, lastName, roles, metadata }: User): UserDra
   email,
   firstName,
   lastName,
-  roles: roles.join(', '),
+  roles,
   keyId: defaultKeyOf(metadata),
 })
 
@@ -97,7 +97,7 @@ const valuesOf = ({ email, firstName, lastName, roles }: UserDraft) => ({
   email: email.trim(),
   firstName: firstName.trim(),
   lastName: lastName.trim(),
-  roles: readRoles(roles),
+  roles: [...roles],
 })
 
 const authOf = (defaultApiKey: string | null) => ({ metadata: { auth: { defaultApiKey } } })

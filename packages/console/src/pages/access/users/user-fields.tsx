@@ -6,17 +6,18 @@ import { layout } from '../../../components/page.tsx'
 import classes from '../access.module.css'
 import { aclSentence } from '../acl/acl-sentence.ts'
 import { useKeys } from '../keys/keys.ts'
+import { RolesField } from './roles-field.tsx'
 
 export interface UserDraft {
   email: string
   firstName: string
   lastName: string
-  roles: string
+  roles: readonly string[]
   /** The id of the user's default key; null means the application's. */
   keyId: string | null
 }
 
-export const emptyUser: UserDraft = { email: '', firstName: '', lastName: '', roles: '', keyId: null }
+export const emptyUser: UserDraft = { email: '', firstName: '', lastName: '', roles: [], keyId: null }
 
 interface UserFieldsProps {
   draft: UserDraft
@@ -40,13 +41,7 @@ export function UserFields({ draft, error, onChange }: UserFieldsProps): ReactEl
         <TextField label="First name" value={draft.firstName} onChange={(firstName) => onChange({ firstName })} />
         <TextField label="Last name" value={draft.lastName} onChange={(lastName) => onChange({ lastName })} />
       </div>
-      <TextField
-        label="Roles"
-        hint="Words of your own, separated by commas. Your programs read them; the server does not."
-        value={draft.roles}
-        error={faults.at('roles')}
-        onChange={(roles) => onChange({ roles })}
-      />
+      <RolesField roles={draft.roles} error={faults.at('roles')} onChange={(roles) => onChange({ roles })} />
       <KeyChoice
         label="May do what this key may"
         none="As the application says"

@@ -1,5 +1,5 @@
 /** The table of users. */
-import type { User } from '@graticule/client'
+import type { Role, User } from '@graticule/client'
 import type { ReactElement } from 'react'
 import { StatusDot, Tag } from '../../../components/note.tsx'
 import { layout } from '../../../components/page.tsx'
@@ -9,6 +9,8 @@ import classes from '../access.module.css'
 import { defaultKeyOf } from '../keys/default-key.ts'
 import { Cell } from '../keys/key-list.tsx'
 import { useKeys } from '../keys/keys.ts'
+import { grantsOfNames } from '../roles/role-grants.ts'
+import { useRoles } from '../roles/roles.ts'
 import { UserMenu } from './user-menu.tsx'
 import { nameOf, stateOf } from './users.ts'
 
@@ -18,6 +20,7 @@ interface UserListProps {
 
 export function UserList({ users }: UserListProps): ReactElement {
   const keyName = useKeyNames()
+  const { data: roles = [] } = useRoles()
   return (
     <div className={layout.scroll}>
       <table className={`${layout.list} ${classes.table}`}>
@@ -35,7 +38,7 @@ export function UserList({ users }: UserListProps): ReactElement {
         </thead>
         <tbody>
           {users.map((user) => (
-            <UserRow key={user.id} user={user} keyName={keyName(user)} />
+            <UserRow key={user.id} user={user} roles={roles} keyName={keyName(user)} />
           ))}
         </tbody>
       </table>
@@ -45,19 +48,25 @@ export function UserList({ users }: UserListProps): ReactElement {
 
 interface UserRowProps {
   user: User
+  /** Those that are declared. */
+  roles: readonly Role[]
   keyName: string
 }
 
-function UserRow({ user, keyName }: UserRowProps): ReactElement {
+function UserRow({ user, roles, keyName }: UserRowProps): ReactElement {
   const { access } = useSession()
   const { kind, label } = stateOf(user)
+  const grants = grantsOfNames(user.roles, roles)
   return (
     <tr>
       <td className={classes.name}>
         {user.email} {access.user?.id === user.id && <Tag>you</Tag>}
       </td>
       <Cell label="Name">{nameOf(user) || '–'}</Cell>
-      <Cell label="Roles">{user.roles.join(', ') || '–'}</Cell>
+      <Cell label="Roles">
+        {user.roles.join(', ') || '–'}
+        {grants && <p className={classes.hint}>{grants}</p>}
+      </Cell>
       <Cell label="State">
         <StatusDot kind={kind}>{label}</StatusDot>
       </Cell>

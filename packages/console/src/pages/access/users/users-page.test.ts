@@ -34,7 +34,10 @@ test('a user is invited, and the link to choose a password is sent and shown', a
   const form = page.getByRole('dialog', { name: 'Invite a user' })
   await form.getByLabel('E-mail').fill('grace@example.org')
   await form.getByLabel('First name').fill('Grace')
-  await form.getByLabel('Roles').fill('editor, reviewer')
+  for (const role of ['editor', 'reviewer']) {
+    await form.getByLabel('Roles').first().fill(role)
+    await form.getByLabel('Roles').first().press('Enter')
+  }
   await form
     .getByLabel('May do what this key may')
     .selectOption({ label: 'Public key: reads and queries data and shows maps, for web pages' })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { User } from '@graticule/client'
-import { readRoles, resetLink, stateOf, userFilter } from './users.ts'
+import { resetLink, stateOf, userFilter } from './users.ts'
 
 const user = { enabled: true, emailVerified: true, passwordResetToken: '' } as User
 
@@ -19,11 +19,6 @@ test('the state of a user is one word', () => {
   assert.equal(stateOf({ ...user, enabled: false }).label, 'disabled')
   assert.equal(stateOf({ ...user, emailVerified: false }).label, 'address not confirmed')
   assert.equal(stateOf({ ...user, emailVerified: false, passwordResetToken: 't' }).label, 'invited')
-})
-
-test('roles are separated by commas, each once', () => {
-  assert.deepEqual(readRoles(' editor, admin,,editor '), ['editor', 'admin'])
-  assert.deepEqual(readRoles(''), [])
 })
 
 test('a reset link names the application, the token and the address', () => {

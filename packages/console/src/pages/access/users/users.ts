@@ -1,4 +1,4 @@
-/** Helpers for users: state label, search filter, roles and the reset link. */
+/** Helpers for users: state label, search filter and the reset link. */
 import type { User } from '@graticule/client'
 import { resetPageUrl } from '../../../session/account-links.ts'
 
@@ -25,16 +25,6 @@ export function stateOf({ enabled, emailVerified, passwordResetToken }: User): U
 
 export const nameOf = ({ firstName, lastName }: Pick<User, 'firstName' | 'lastName'>): string =>
   `${firstName} ${lastName}`.trim()
-
-/** Parses "editor, admin" into a list without duplicates. */
-export const readRoles = (text: string): string[] => [
-  ...new Set(
-    text
-      .split(',')
-      .map((role) => role.trim())
-      .filter((role) => role !== ''),
-  ),
-]
 
 /** The link in the mail, to send it in another way. */
 export const resetLink = ({ applicationId, passwordResetToken, email }: User): string =>
