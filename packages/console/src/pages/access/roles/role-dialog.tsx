@@ -3,7 +3,7 @@ import type { Role } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
 import { useFaults } from '../../../components/faults/use-faults.ts'
-import { Segmented, TextArea, TextField } from '../../../components/field.tsx'
+import { Segmented, TextField } from '../../../components/field.tsx'
 import { FormDialog } from '../../../components/form-dialog.tsx'
 import { useToast } from '../../../components/toast.tsx'
 import { queryKeys } from '../../../query-keys.ts'
@@ -53,9 +53,8 @@ export function RoleDialog({ role, start, use, onClose }: RoleDialogProps): Reac
         required
         onChange={(name) => change({ name })}
       />
-      <TextArea
+      <TextField
         label="Description"
-        rows={2}
         value={draft.description}
         error={faults.at('description')}
         onChange={(description) => change({ description })}

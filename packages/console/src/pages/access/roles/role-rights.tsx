@@ -34,7 +34,7 @@ export function RoleRights({ permissions, onChange }: RoleRightsProps): ReactEle
         resources={resources}
         onChange={onChange}
       />
-      <p role="status">
+      <p role="status" className={classes.words}>
         <strong>In words:</strong> {grantsSentence(permissions)}
       </p>
       {warnings.length > 0 && (
