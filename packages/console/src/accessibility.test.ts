@@ -17,7 +17,7 @@ async function addresses(): Promise<string[]> {
   return [
     ...['/', '/data', '/data?add=new-table', '/maps', `/maps?dataset=${dataset.id}`, `/tiles/${tileSource.id}`],
     ...ofDataset,
-    ...['keys', 'users', 'roles', 'signup', 'applications'].map((tab) => `/access/${tab}`),
+    ...['keys', 'users', 'roles', 'signup', 'signin', 'applications'].map((tab) => `/access/${tab}`),
     ...['/agents', '/databases', `/databases/${database.id}`, '/contact-points', '/outbox', '/activity', '/usage'],
     ...['/configuration', '/reset-password', '/confirm', '/nowhere'],
   ]

@@ -34,6 +34,7 @@ export const queryKeys = {
       'values',
     ] as const),
   ]),
+  oidcproviders: keysOf('oidcproviders'),
   outbox: keysOf('outbox'),
   queries: keysOf('queries'),
   roles: keysOf('roles'),

@@ -166,6 +166,11 @@ const signUpRules = createRoute({
   path: 'access/signup',
   component: lazyRouteComponent(() => import('./pages/access/users/sign-up-page.tsx'), 'SignUpRulesPage'),
 })
+const providers = createRoute({
+  getParentRoute: () => shell,
+  path: 'access/signin',
+  component: lazyRouteComponent(() => import('./pages/access/providers/providers-page.tsx'), 'ProvidersPage'),
+})
 const applications = createRoute({
   getParentRoute: () => shell,
   path: 'access/applications',
@@ -254,7 +259,7 @@ const routeTree = root.addChildren([
     data,
     dataset.addChildren([datasetStart, table, query, attributes, rules, snippets, settings]),
     ...[maps, mapStart, map, tileSource],
-    ...[keys, users, roles, signUpRules, applications],
+    ...[keys, users, roles, signUpRules, providers, applications],
     ...[agents, agentStart, agent],
     ...[databases, sql, contactPoints, outbox, activity, usage, configuration, unknown],
   ]),

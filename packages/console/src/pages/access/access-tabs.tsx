@@ -8,6 +8,7 @@ const tabs = [
   { to: '/access/users', label: 'Users' },
   { to: '/access/roles', label: 'Roles' },
   { to: '/access/signup', label: 'Sign-up' },
+  { to: '/access/signin', label: 'Sign-in' },
 ]
 const masterTabs = [...tabs, { to: '/access/applications', label: 'Applications' }]
 

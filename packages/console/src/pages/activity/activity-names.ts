@@ -61,6 +61,16 @@ const kinds: Readonly<Record<string, Kind>> = {
     page: ({ id }) => ({ to: `/contact-points/${id}` }),
     list: (client, query) => client.contactPoints.list(query),
   },
+  roles: {
+    aclClass: 'users',
+    page: () => ({ to: '/access/roles' }),
+    list: (client, query) => client.auth.roles.list(query),
+  },
+  oidcproviders: {
+    aclClass: 'users',
+    page: () => ({ to: '/access/signin' }),
+    list: (client, query) => client.auth.providers.list(query),
+  },
   users: {
     aclClass: 'users',
     page: ({ name }) => ({ to: '/access/users', search: { q: name } }),

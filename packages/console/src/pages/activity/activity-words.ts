@@ -40,6 +40,8 @@ export const kindWords: Readonly<Record<string, readonly [one: string, many: str
   contactpoints: ['contact point', 'Contact points'],
   apikeys: ['API key', 'API keys'],
   users: ['user', 'Users'],
+  roles: ['role', 'Roles'],
+  oidcproviders: ['sign-in provider', 'Sign-in providers'],
   applications: ['application', 'Applications'],
   appconfig: ['configuration', 'Configuration'],
   auth: ['session', 'Sessions'],
