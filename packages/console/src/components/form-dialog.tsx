@@ -1,5 +1,5 @@
 /** A dialog with a form: Cancel, a button that sends it, Enter in any of its fields, and the error of the last attempt. */
-import { type ReactElement, type ReactNode, useId } from 'react'
+import { type ReactElement, type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button } from './button.tsx'
 import { Dialog, type DialogProps } from './dialog.tsx'
 import { ErrorNote } from './error-note.tsx'
@@ -25,6 +25,7 @@ export interface FormDialogProps extends Pick<DialogProps, 'title' | 'kind' | 'o
 export function FormDialog(props: FormDialogProps): ReactElement {
   const { labels, icon, isPending, missing, error, isCheckedHere, onSubmit, children, ...dialog } = props
   const id = useId()
+  const form = useFaultInSight(isPending)
   const [action, pending] = labels
   return (
     <Dialog
@@ -41,6 +42,7 @@ export function FormDialog(props: FormDialogProps): ReactElement {
     >
       <form
         id={id}
+        ref={form}
         className={layout.section}
         noValidate={isCheckedHere}
         onSubmit={(event) => {
@@ -55,4 +57,15 @@ export function FormDialog(props: FormDialogProps): ReactElement {
       </form>
     </Dialog>
   )
+}
+
+/** Shows the first fault of an attempt that failed: in a long form it may be far from the button. */
+function useFaultInSight(isPending: boolean) {
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (isPending) return
+    const fault = form.current?.querySelector('[aria-invalid="true"], [role="alert"]')
+    fault?.scrollIntoView({ block: 'nearest' })
+  }, [isPending])
+  return form
 }

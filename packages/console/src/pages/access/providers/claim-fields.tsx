@@ -23,7 +23,7 @@ export function ClaimFields({ draft, faults, onChange }: ProviderFieldsProps): R
         <SettingFields fields={profileFields} {...shared} />
       </div>
       <SettingFields fields={[rolesField]} {...shared} />
-      <div className={classes.pair}>
+      <div className={classes.halves}>
         <SettingFields fields={recordFields} {...shared} />
       </div>
     </section>

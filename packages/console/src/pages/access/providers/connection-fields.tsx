@@ -39,7 +39,7 @@ export function ConnectionFields({ draft, faults, provider, onChange }: Connecti
         required
         onChange={(issuer) => onChange({ issuer })}
       />
-      <div className={classes.pair}>
+      <div className={classes.halves}>
         <TextField
           label="Client id"
           value={draft.clientId}
@@ -75,5 +75,5 @@ export function ConnectionFields({ draft, faults, provider, onChange }: Connecti
 function issuerHint(issuer: string, isFixed: boolean): string {
   const address = discoveryAddress(issuer)
   const discovery = address ? `Its addresses and keys are read from ${address}` : 'Its address, as its tokens name it.'
-  return isFixed ? `${discovery} The issuer cannot change: make another provider.` : discovery
+  return isFixed ? `It cannot change: make another provider. ${discovery}` : discovery
 }

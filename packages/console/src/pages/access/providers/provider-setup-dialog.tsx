@@ -27,7 +27,8 @@ export function ProviderSetupDialog({ provider, onClose }: ProviderSetupDialogPr
         <p>As this page reaches the server. If pages reach it by another address, register that one, too.</p>
         <h3>2. Allow the page that people return to</h3>
         <p>
-          In the tab “Sign-up”, under “Where mail may lead”. Without an entry only this server and this machine are.
+          In the tab “Sign-up”, under “Where mail may lead”. While nothing is listed there, this server and this machine
+          are allowed, and nothing else.
         </p>
         <h3>3. Sign in on that page</h3>
         <CodeBlock text={snippetOf(id)} label="the code" />
@@ -37,4 +38,5 @@ export function ProviderSetupDialog({ provider, onClose }: ProviderSetupDialogPr
 }
 
 const snippetOf = (id: string): string => `await client.auth.completeSignIn() // when the page is loaded
-signInButton.onclick = () => client.auth.signInWithProvider('${id}')`
+signInButton.onclick = () =>
+  client.auth.signInWithProvider('${id}')`

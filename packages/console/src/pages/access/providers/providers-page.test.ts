@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Locator } from 'playwright-core'
 import {
   accessibilityFaults,
   type ConsolePage,
@@ -7,6 +8,7 @@ import {
   phone,
   screenshots,
   setStage,
+  until,
   untilFits,
 } from '../../../../testing/stage.ts'
 
@@ -27,6 +29,13 @@ async function act(page: ConsolePage, name: string, action: string): Promise<voi
   await page.getByRole('button', { name: `Actions of ${name}` }).click()
   await page.getByRole('menuitem', { name: action }).click()
 }
+
+/** Whether nothing covers it and it is not scrolled away. */
+const isInSight = (place: Locator) =>
+  place.evaluate((element) => {
+    const { x, y, width, height } = element.getBoundingClientRect()
+    return element.contains(document.elementFromPoint(x + width / 2, y + height / 2))
+  })
 
 function assertQuiet(page: ConsolePage): void {
   assert.deepEqual([page.faults, page.foreign], [[], []])
@@ -79,10 +88,12 @@ test('what is wrong with a provider is said beside its field', async () => {
   await form.getByLabel('Name', { exact: true }).fill('Wrong')
   await form.getByLabel('Issuer').fill('http://login.example.org')
   await form.getByLabel('Client id').fill('maps')
+  await form.getByRole('switch').focus()
   const add = form.getByRole('button', { name: 'Add provider' })
   await add.click()
   await form.getByText('must be an address that begins with https://').waitFor()
   assert.equal(await form.getByLabel('Issuer').getAttribute('aria-invalid'), 'true')
+  await until(() => isInSight(form.getByLabel('Issuer')), Boolean)
   await form.getByLabel('Issuer').fill(office.issuer)
   await form.getByLabel(/^Take access tokens/).check()
   await form.getByLabel('Audience').fill('maps')
@@ -165,7 +176,9 @@ test('a key that can do less than users’ tokens is refused, and the form says 
   await form.getByLabel('Issuer').fill(office.issuer)
   await form.getByLabel('Client id').fill('maps')
   await form.getByRole('button', { name: 'Add provider' }).click()
-  await form.getByText('whoever writes one must be able to do all that their tokens can').waitFor()
+  const reason = form.getByText('whoever writes one must be able to do all that their tokens can')
+  await reason.waitFor()
+  await until(() => isInSight(reason), Boolean)
   await untilFits(page)
   assert.deepEqual(await accessibilityFaults(page), [])
   assert.equal(await find('Refused'), undefined)

@@ -74,6 +74,8 @@ test('a name that users have and nobody declared is shown, and declared with one
   const page = await stage.open('/access/roles')
   const section = page.getByRole('region', { name: 'Names that are not declared' })
   await section.getByRole('listitem').filter({ hasText: 'inspector' }).getByText('1 user').waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await screenshots(page, 'roles')
   await section.getByRole('button', { name: 'Declare inspector' }).click()
   const form = page.getByRole('dialog', { name: 'Declare a role' })
   assert.equal(await form.getByLabel('Name', { exact: true }).inputValue(), 'inspector')

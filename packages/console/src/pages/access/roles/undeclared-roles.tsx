@@ -1,7 +1,6 @@
 /** The names that users have and nobody declared. */
 import type { ReactElement } from 'react'
 import { Button } from '../../../components/button.tsx'
-import { layout } from '../../../components/page.tsx'
 import { useRefusal } from '../../../session/session.tsx'
 import classes from '../access.module.css'
 import { type RoleUse, usersWith } from './role-use.ts'
@@ -16,7 +15,7 @@ export function UndeclaredRoles({ names, use, onDeclare }: UndeclaredRolesProps)
   const refusal = useRefusal()('users', 'write')
   if (names.length === 0) return null
   return (
-    <section className={layout.section} aria-labelledby="undeclared-roles">
+    <section className={classes.undeclared} aria-labelledby="undeclared-roles">
       <h2 id="undeclared-roles">Names that are not declared</h2>
       <p className={classes.hint}>
         Users have them, and rules may ask for them. They grant nothing until somebody declares them.
