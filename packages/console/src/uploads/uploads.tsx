@@ -1,10 +1,10 @@
 /** Uploads in the application shell: drop target, dialog, tray, and the key `u`. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactElement, Suspense, useEffect, useSyncExternalStore } from 'react'
-import { useLeaveWarning } from '../components/leave-warning.ts'
 import { useToast } from '../components/toast.tsx'
 import { queryKeys } from '../query-keys.ts'
 import { useClient, useMay } from '../session/session.tsx'
+import { useLeaveWarning } from '../shell/leave-warning.ts'
 import { useLetter } from '../shell/shortcuts.ts'
 import { DropFrame } from './drop-frame.tsx'
 import { openUploadDialog, useUploadDialog } from './upload-dialog-store.ts'

@@ -3,7 +3,7 @@ import type { Role } from '@graticule/client'
 import { unionOfGrants } from '../../../../../server/src/api/access/grants.ts'
 import { grantsSentence } from '../acl/acl-sentence.ts'
 
-export const onlyName = 'Only a name, for rules.'
+const onlyName = 'Only a name, for rules.'
 
 export const grantsOfRole = ({ permissions }: Pick<Role, 'permissions'>): string =>
   permissions ? grantsSentence(permissions) : onlyName

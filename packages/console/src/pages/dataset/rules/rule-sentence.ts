@@ -29,7 +29,7 @@ function rowWords(levels: readonly RuleLevel[], where: Rule['where'], types: Typ
 
 export function whoWords({ roles, users }: Pick<Rule, 'roles' | 'users'>): string {
   if (roles === undefined) return users === 'anyone' ? 'All callers, also keys without a user,' : 'Signed-in users'
-  if (roles.length === 0) return 'Users with a role of none (nobody)'
+  if (roles.length === 0) return 'No users (no role is named)'
   return roles.length === 1
     ? `Users with the role ${roles[0]}`
     : `Users with one of the roles ${listWords(roles, 'or')}`
@@ -60,7 +60,7 @@ function valueWords(value: unknown): string {
 
 // ---- conditions
 
-export function whereWords(where: JsonObject, types: Types): string {
+function whereWords(where: JsonObject, types: Types): string {
   const read = readConditions(where, types)
   if (!read) return nestedWords(where, types)
   return read.conditions.map((one) => conditionWords(one, types)).join(read.join === 'all' ? ' and ' : ' or ')

@@ -1,10 +1,10 @@
 /** The unsaved rules of a dataset, kept while other pages are looked at, and saving them. */
 import type { Dataset } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useLeaveWarning } from '../../../components/leave-warning.ts'
 import { useToast } from '../../../components/toast.tsx'
 import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
+import { useLeaveWarning } from '../../../shell/leave-warning.ts'
 import { ConflictError, saveDataset } from '../save-dataset.ts'
 import { useSessionState } from '../session-state.ts'
 import { areSameRules, draftOf, patchOf, type RulesDraft } from './rules-draft.ts'

@@ -95,7 +95,7 @@ const whoOf = ({ who, roles }: RuleDraft): Pick<Rule, 'roles' | 'users'> => {
   return who === 'anyone' ? { users: 'anyone' } : {}
 }
 
-export function whereOf({ kind, join, conditions, json }: RowsDraft): Read<Rule['where']> {
+function whereOf({ kind, join, conditions, json }: RowsDraft): Read<Rule['where']> {
   if (kind === 'all') return { value: undefined }
   if (kind === 'json') return readObject(json)
   const read = conditions.map(conditionOf)
