@@ -1,0 +1,1 @@
+import{b as e}from"./react-Blxb4kRm.js";import{a as t,i as n}from"./session-DSKAI8_X.js";function r(r){let i=e(),{access:a}=t();return{label:`Activity`,icon:`history`,disabledReason:n()(`applications`,`write`,a.application?.id),onSelect:()=>void i({to:`/activity`,search:r})}}export{r as t};

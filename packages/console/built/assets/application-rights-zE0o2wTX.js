@@ -1,1 +1,0 @@
-import{a as e,r as t}from"./session-DzcTPNb9.js";function n(){let{access:n}=e();return t()(`applications`,`write`,n.application?.id)}function r(){let{access:n}=e();return t()(`applications`,`read`,n.application?.id)}export{r as n,n as t};

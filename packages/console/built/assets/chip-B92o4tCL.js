@@ -1,0 +1,1 @@
+import{s as e}from"./note.module-DR3fCdn4.js";import{A as t}from"./react-Blxb4kRm.js";var n={chip:`_chip_1euuc_1`},r=t();function i({label:t,onRemove:i}){return(0,r.jsxs)(`button`,{type:`button`,className:n.chip,"aria-label":`Remove filter ${t}`,onClick:i,children:[(0,r.jsx)(`span`,{children:t}),(0,r.jsx)(e,{name:`close`,size:14})]})}export{i as t};

@@ -1,1 +1,0 @@
-import{i as e}from"./react-Blxb4kRm.js";import{t}from"./query-keys-BXaIM5YV.js";import{n,r}from"./session-DzcTPNb9.js";function i(){let i=n(),a=r();return e({queryKey:t.apikeys.list,queryFn:({signal:e})=>i.apiKeys.list({sort:[`-createdAt`],limit:1e4,signal:e}),enabled:a(`apikeys`,`read`)})}export{i as t};

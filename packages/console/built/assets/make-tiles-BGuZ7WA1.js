@@ -1,1 +1,0 @@
-import{c as e}from"./note-CYEm17e4.js";async function t(t,{id:n,attributes:r}){r.some(({type:e})=>e===`geometry`)&&await t.tileSources.create({type:`dataset`,source:n}).catch(t=>{if(!(t instanceof e)||t.status!==400)throw t})}export{t};

@@ -1,0 +1,1 @@
+import{c as e}from"./note-CwbjiUJU.js";async function t(t,{id:n,attributes:r}){r.some(({type:e})=>e===`geometry`)&&await t.tileSources.create({type:`dataset`,source:n}).catch(t=>{if(!(t instanceof e)||t.status!==400)throw t})}export{t};

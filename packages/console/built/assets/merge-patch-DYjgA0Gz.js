@@ -1,0 +1,1 @@
+var e=e=>typeof e==`object`&&!!e&&!Array.isArray(e),t=(e,t)=>JSON.stringify(e)===JSON.stringify(t);function n(e,n){let i=[...new Set([...Object.keys(e),...Object.keys(n)])].filter(r=>!t(e[r],n[r]));return Object.fromEntries(i.map(t=>[t,r(e[t],n[t])]))}function r(t,r){return e(t)&&e(r)?n(t,r):r??null}export{n as t};
