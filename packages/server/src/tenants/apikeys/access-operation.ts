@@ -1,11 +1,11 @@
 import Type from 'typebox'
 import { type Caller, denied, keyTypes } from '../../api/access/acl.ts'
+import { permissionsSchema } from '../../api/access/permissions.ts'
 import { operationUsing } from '../../api/http/operation.ts'
 import { userIdentity } from '../../api/resource/user-id.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { permissionsSchema } from './permissions.ts'
 
 const accessSchema = Type.Object({
   application: Type.Union([Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }), Type.Null()], {

@@ -2,12 +2,12 @@ import Type from 'typebox'
 import { denied, excessOf, type Power, type Scope } from '../../api/access/acl.ts'
 import type { BearerCache } from '../../api/access/bearer-cache.ts'
 import type { Permissions } from '../../api/access/grants.ts'
+import { permissionsSchema, readPermissions } from '../../api/access/permissions.ts'
 import { afterWrites } from '../../api/http/after-writes.ts'
 import type { Operation } from '../../api/http/operation.ts'
 import type { Removal } from '../../api/resource/removal.ts'
 import { type BaseServices, defineResource, field } from '../../api/resource/resource.ts'
 import { standardOperations } from '../../api/resource/standard-operations.ts'
-import { permissionsSchema, readPermissions } from '../apikeys/permissions.ts'
 
 /**
  * The resource of roles. Users have roles by name, also by names that are not declared. A declared role says what it is for, and may grant its

@@ -21,7 +21,7 @@ const withCaller: ReadonlySet<OperatorName> = new Set([
   ...(['oneOf', 'noneOf', 'startsWith', 'endsWith'] as const),
 ])
 
-const own = (label: string, key: `$${string}`, ...types: ColumnType[]): Operator => ({
+const ruleOnly = (label: string, key: `$${string}`, ...types: ColumnType[]): Operator => ({
   label,
   key,
   takes: 'caller',
@@ -41,10 +41,10 @@ const ofFilter = Object.fromEntries(
 export const ruleOperators: Readonly<Record<RuleOperator, Operator>> = {
   ...ofFilter,
   matches: { ...ofFilter.matches, label: 'is like' },
-  holds: own('contains', '$contains', 'array'),
-  sharesOne: own('has one of', '$overlap', 'array'),
-  isWithin: own('is inside', '$within', 'geometry'),
-  touches: own('touches', '$intersects', 'geometry'),
+  holds: ruleOnly('contains', '$contains', 'array'),
+  sharesOne: ruleOnly('has one of', '$overlap', 'array'),
+  isWithin: ruleOnly('is inside', '$within', 'geometry'),
+  touches: ruleOnly('touches', '$intersects', 'geometry'),
 }
 
 export const ruleOperatorNames = Object.keys(ruleOperators) as RuleOperator[]

@@ -21,7 +21,7 @@ export const templates: readonly Template[] = [
   {
     label: 'Each user sees their own rows',
     text: 'An attribute holds whose a row is: an e-mail, or the id of a user.',
-    rule: ownRows,
+    rule: rowsOfUser,
   },
   {
     label: 'A role sees everything',
@@ -43,7 +43,7 @@ const isTable = ({ type }: Described): boolean => type === 'table'
 /** The first rule of somebody who begins with nothing. */
 export const newRule = (): Rule => ({ levels: ['read'] })
 
-export function ownRows(dataset: Described): Rule {
+export function rowsOfUser(dataset: Described): Rule {
   const owner = ownerOf(dataset.attributes)
   if (!owner) return newRule()
   const own = { [owner.name]: isNumeric(owner.type) ? '$user.id' : '$user.email' }

@@ -10,7 +10,7 @@ import type { Plan } from '../../../query/plan/plan.ts'
 import type { Attributes } from '../../../query/values/attribute.ts'
 import { type AttributeDto, attributesOf } from '../attribute-dto.ts'
 import type { Dataset } from '../dataset-record.ts'
-import { isVariable, type ResolveValue, valuesOf } from './caller-values.ts'
+import { isVariable, plainText, type ResolveValue, valuesOf } from './caller-values.ts'
 import type { Narrowing, WriteRule } from './narrowing-type.ts'
 import { type Rule, type Ruled, type RuleLevel, ruleLevels } from './rule.ts'
 import { noRows, ruleFilter } from './rule-filter.ts'
@@ -101,8 +101,14 @@ function narrowedDataset(dataset: Dataset, fitting: readonly Rule[], resolve: Re
 
 const isEveryRow = (filter: Filter): boolean => filter.kind === 'and' && filter.filters.every(isEveryRow)
 
+/** Of what the server writes. */
+function writtenValue(value: unknown, resolve: ResolveValue): unknown {
+  if (typeof value !== 'string') return value
+  return isVariable(value) ? resolve(value) : plainText(value)
+}
+
 function setValues(set: Rule['set'] = {}, resolve: ResolveValue): WriteRule['set'] {
-  const values = Object.entries(set).map(([name, value]) => [name, isVariable(value) ? resolve(value) : value] as const)
+  const values = Object.entries(set).map(([name, value]) => [name, writtenValue(value, resolve)] as const)
   return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values)
 }
 

@@ -251,6 +251,15 @@ describe('writes', () => {
     assert.doesNotMatch(taken.text, /bob/)
   })
 
+  test('set a text that begins with a dollar, written with two', async () => {
+    const plots = await world.dataset('plots')
+    const rules = [{ levels: ['append'], set: { owner: '$$user.email' } }]
+    await world.call('PATCH', `/api/v1/datasets/${plots}`, { body: { rules } })
+    const added = await as('ada', 'POST', `/api/v1/datasets/${plots}/rows`, { body: [{ canton: 9, number: 99 }] })
+    assert.equal(added.status, 201, added.text)
+    assert.equal((await world.rows('plots', 'filter[canton]=9'))[0]?.owner, '$user.email')
+  })
+
   test('delete rows of the rule', async () => {
     assert.equal((await as('ada', 'DELETE', `${path()}/2`)).status, 403)
     assert.equal((await as('ada', 'DELETE', `${path()}/1`)).status, 404)

@@ -1,6 +1,5 @@
 // An LRU cache of tiles, fair between applications.
 import type { Compression } from '../../../api/http/answers/compression.ts'
-import type { LoadedTileSource } from '../source/tile-source-type.ts'
 import { createFairLruCache } from './fair-lru-cache.ts'
 
 /** A cached tile: its bytes in each requested form. */
@@ -22,8 +21,10 @@ export type TileCache = {
   readonly bytes: number
 }
 
+type Shared = { readonly source: { readonly applicationId: string }; readonly isNarrowed?: boolean }
+
 /** Who loses tiles when space is needed. Those by rules are as many as callers have values, so they push out none that all callers share. */
-export const shareOf = ({ source, isNarrowed }: Pick<LoadedTileSource, 'source' | 'isNarrowed'>): string =>
+export const shareOf = ({ source, isNarrowed }: Shared): string =>
   isNarrowed ? `${source.applicationId} by rules` : source.applicationId
 
 export function formsOf(

@@ -15,20 +15,20 @@ export interface Operand {
   texts: readonly string[]
 }
 
-export interface ConditionDraft extends Operand {
+export interface RuleConditionDraft extends Operand {
   attribute: DatasetAttribute
   operator: RuleOperator
 }
 
-export type Read<T> = { value: T } | { missing: string }
+export type Reading<T> = { value: T } | { missing: string }
 
 export const noOperand: Operand = { source: 'value', path: '', texts: [] }
 
-export const newCondition = (attribute: DatasetAttribute): ConditionDraft =>
+export const newCondition = (attribute: DatasetAttribute): RuleConditionDraft =>
   withOperator({ ...noOperand, attribute, operator: 'is' }, firstRuleOperator(attribute.type))
 
 /** Keeps of the operand what the operator takes. */
-export function withOperator(draft: ConditionDraft, operator: RuleOperator): ConditionDraft {
+export function withOperator(draft: RuleConditionDraft, operator: RuleOperator): RuleConditionDraft {
   const { takes, takesCaller } = ruleOperators[operator]
   if (takes === 'caller' && draft.source === 'value') return { ...draft, operator, source: 'metadata', texts: [] }
   if (!takesCaller && draft.source !== 'value') return { ...draft, ...noOperand, operator }
@@ -36,21 +36,24 @@ export function withOperator(draft: ConditionDraft, operator: RuleOperator): Con
   return { ...draft, operator, texts: draft.texts.slice(0, most) }
 }
 
-export function conditionDraftOf({ attribute, operator, values }: RuleCondition, all: Attributes): ConditionDraft[] {
+export function conditionDraftOf(
+  { attribute, operator, values }: RuleCondition,
+  all: Attributes,
+): RuleConditionDraft[] {
   const column = all.find(({ name }) => name === attribute)
   if (!column) return []
   const operand = isOfCaller(values) ? { ...values, texts: [] } : { ...noOperand, texts: values.map(String) }
   return [{ attribute: column, operator, ...operand }]
 }
 
-export function conditionOf(draft: ConditionDraft): Read<RuleCondition> {
+export function conditionOf(draft: RuleConditionDraft): Reading<RuleCondition> {
   const { attribute, operator } = draft
   const read = valuesOf(draft)
   if ('missing' in read) return { missing: `${attribute.name}: ${read.missing}` }
   return { value: { attribute: attribute.name, operator, values: read.value } }
 }
 
-function valuesOf({ attribute, operator, source, path, texts }: ConditionDraft): Read<RuleCondition['values']> {
+function valuesOf({ attribute, operator, source, path, texts }: RuleConditionDraft): Reading<RuleCondition['values']> {
   const { takes } = ruleOperators[operator]
   if (takes === 'none') return { value: [] }
   if (source !== 'value') return readMember(source, path)
@@ -61,13 +64,13 @@ function valuesOf({ attribute, operator, source, path, texts }: ConditionDraft):
   return { value: read.flatMap((one): Scalar[] => ('value' in one ? [one.value] : [])) }
 }
 
-export function readMember(source: CallerSource, path: string): Read<{ source: CallerSource; path: string }> {
+export function readMember(source: CallerSource, path: string): Reading<{ source: CallerSource; path: string }> {
   if (!callerSources[source].hasMembers) return { value: { source, path: '' } }
   return path.trim() === '' ? { missing: 'Say which one, such as team.' } : { value: { source, path: path.trim() } }
 }
 
 /** An object in JSON. */
-export function readObject(text: string): Read<JsonObject> {
+export function readObject(text: string): Reading<JsonObject> {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value: value as JsonObject }

@@ -5,12 +5,12 @@ import { useDataset } from '../../dataset.ts'
 import { ValueFields } from '../../table/filter/value-fields.tsx'
 import { isFilterOperator, ruleOperators, ruleOperatorsOf } from '../rule-operators.ts'
 import classes from '../rules.module.css'
-import { type ConditionDraft, newCondition, withOperator } from './condition-draft.ts'
+import { newCondition, type RuleConditionDraft, withOperator } from './condition-draft.ts'
 import { OperandSource } from './operand-source.tsx'
 
 export interface ConditionFieldsProps {
-  draft: ConditionDraft
-  onDraft(draft: ConditionDraft): void
+  draft: RuleConditionDraft
+  onDraft(draft: RuleConditionDraft): void
 }
 
 export function ConditionFields({ draft, onDraft }: ConditionFieldsProps): ReactElement {

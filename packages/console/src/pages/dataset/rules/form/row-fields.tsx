@@ -7,7 +7,7 @@ import { type DatasetAttribute, useDataset } from '../../dataset.ts'
 import { operatorWords } from '../../query/query-grammar.ts'
 import { callerSourceNames, callerSources } from '../caller-value.ts'
 import classes from '../rules.module.css'
-import { type ConditionDraft, newCondition } from './condition-draft.ts'
+import { newCondition, type RuleConditionDraft } from './condition-draft.ts'
 import { ConditionFields } from './condition-fields.tsx'
 import type { RulePartProps } from './form-props.ts'
 import { type RowsDraft, rowsAs } from './rule-draft.ts'
@@ -45,7 +45,7 @@ interface ConditionListProps {
 function ConditionList({ rows, onRows }: ConditionListProps): ReactElement {
   const { attributes } = useDataset()
   const { conditions, join } = rows
-  const replace = (place: number, ...next: ConditionDraft[]) =>
+  const replace = (place: number, ...next: RuleConditionDraft[]) =>
     onRows({ ...rows, conditions: conditions.toSpliced(place, 1, ...next) })
   const first = firstOf(attributes)
   return (

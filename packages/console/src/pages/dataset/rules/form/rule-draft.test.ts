@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DatasetAttribute } from '../../dataset.ts'
 import type { Rule } from '../rule.ts'
-import { ownerOf, ownRows } from '../templates.ts'
+import { ownerOf, rowsOfUser } from '../templates.ts'
 import { draftOf, type RuleDraft, rowsAs, ruleOf } from './rule-draft.ts'
 
 const attribute = (name: string, type: DatasetAttribute['type'], primaryKey = false): DatasetAttribute =>
@@ -76,8 +76,8 @@ test('conditions become JSON and conditions again, and JSON that is more stays J
 
 test('the template of own rows takes the attribute that says whose a row is, and what it holds', () => {
   assert.equal(ownerOf(attributes)?.name, 'owner')
-  assert.deepEqual(ownRows({ attributes, type: 'sql' }), { levels: ['read'], where: { owner: '$user.email' } })
+  assert.deepEqual(rowsOfUser({ attributes, type: 'sql' }), { levels: ['read'], where: { owner: '$user.email' } })
   const byId = [attribute('id', 'integer', true), attribute('user_id', 'integer')]
-  assert.deepEqual(ownRows({ attributes: byId, type: 'table' }).set, { user_id: '$user.id' })
-  assert.deepEqual(ownRows({ attributes: [], type: 'table' }), { levels: ['read'] })
+  assert.deepEqual(rowsOfUser({ attributes: byId, type: 'table' }).set, { user_id: '$user.id' })
+  assert.deepEqual(rowsOfUser({ attributes: [], type: 'table' }), { levels: ['read'] })
 })

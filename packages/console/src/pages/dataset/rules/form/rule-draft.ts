@@ -8,11 +8,11 @@ import { type Rule, type RuleLevel, ruleLevels } from '../rule.ts'
 import { readConditions, writeConditions } from '../rule-conditions.ts'
 import {
   type Attributes,
-  type ConditionDraft,
   conditionDraftOf,
   conditionOf,
   newCondition,
-  type Read,
+  type Reading,
+  type RuleConditionDraft,
   readObject,
 } from './condition-draft.ts'
 import { type SetDraft, setDraftsOf, setOf } from './set-draft.ts'
@@ -22,7 +22,7 @@ export type Who = 'roles' | 'signed-in' | 'anyone'
 export interface RowsDraft {
   kind: 'all' | 'conditions' | 'json'
   join: 'all' | 'any'
-  conditions: readonly ConditionDraft[]
+  conditions: readonly RuleConditionDraft[]
   json: string
 }
 
@@ -57,7 +57,7 @@ function rowsDraftOf(where: Rule['where'], all: Attributes): RowsDraft {
 
 // ---- to a rule
 
-export function ruleOf(draft: RuleDraft, base: Rule, all: Attributes): Read<Rule> {
+export function ruleOf(draft: RuleDraft, base: Rule, all: Attributes): Reading<Rule> {
   const before = draftOf(base, all)
   const isKept = (...parts: (keyof RuleDraft)[]) => parts.every((part) => isEqual(before[part], draft[part]))
   const where = isKept('rows') ? { value: base.where } : whereOf(draft.rows)
@@ -77,7 +77,7 @@ export function ruleOf(draft: RuleDraft, base: Rule, all: Attributes): Read<Rule
   }
 }
 
-const missingIn = (read: Read<unknown>): string | undefined => ('missing' in read ? read.missing : undefined)
+const missingIn = (read: Reading<unknown>): string | undefined => ('missing' in read ? read.missing : undefined)
 
 function missingOf({ who, roles, levels, attributes, set }: RuleDraft): string | undefined {
   if (who === 'roles' && roles.length === 0) return 'Choose a role, or somebody else.'
@@ -95,7 +95,7 @@ const whoOf = ({ who, roles }: RuleDraft): Pick<Rule, 'roles' | 'users'> => {
   return who === 'anyone' ? { users: 'anyone' } : {}
 }
 
-function whereOf({ kind, join, conditions, json }: RowsDraft): Read<Rule['where']> {
+function whereOf({ kind, join, conditions, json }: RowsDraft): Reading<Rule['where']> {
   if (kind === 'all') return { value: undefined }
   if (kind === 'json') return readObject(json)
   const read = conditions.map(conditionOf)

@@ -4,7 +4,7 @@ import type { DatasetAttribute } from '../../dataset.ts'
 import { parseValue } from '../../operators.ts'
 import { readCallerValue, variableOf } from '../caller-value.ts'
 import type { Rule } from '../rule.ts'
-import { type Attributes, noOperand, type Operand, type Read, readMember } from './condition-draft.ts'
+import { type Attributes, noOperand, type Operand, type Reading, readMember } from './condition-draft.ts'
 
 export interface SetDraft extends Operand {
   attribute: DatasetAttribute
@@ -26,7 +26,7 @@ const isJson = ({ type }: DatasetAttribute): boolean => ['json', 'array', 'geome
 const textOf = (attribute: DatasetAttribute, value: unknown): string =>
   typeof value === 'string' && !isJson(attribute) ? value : JSON.stringify(value)
 
-export function setOf(drafts: readonly SetDraft[]): Read<NonNullable<Rule['set']>> {
+export function setOf(drafts: readonly SetDraft[]): Reading<NonNullable<Rule['set']>> {
   const set: NonNullable<Rule['set']> = {}
   for (const draft of drafts) {
     const { name } = draft.attribute
@@ -38,7 +38,7 @@ export function setOf(drafts: readonly SetDraft[]): Read<NonNullable<Rule['set']
   return { value: set }
 }
 
-function setValueOf({ attribute, source, path, texts }: SetDraft): Read<unknown> {
+function setValueOf({ attribute, source, path, texts }: SetDraft): Reading<unknown> {
   const [text = ''] = texts
   if (source !== 'value') {
     const read = readMember(source, path)
@@ -51,7 +51,7 @@ function setValueOf({ attribute, source, path, texts }: SetDraft): Read<unknown>
   return 'error' in read ? { missing: read.error } : read
 }
 
-function readJson(text: string): Read<unknown> {
+function readJson(text: string): Reading<unknown> {
   try {
     return { value: JSON.parse(text) as unknown }
   } catch {

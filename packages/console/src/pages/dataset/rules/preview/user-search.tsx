@@ -10,9 +10,9 @@ import { userFilter } from '../../../access/users/users.ts'
 import classes from '../rules.module.css'
 
 const quietMs = 300
-const mostFound = 6
+const mostUsers = 6
 
-type FoundUser = Pick<User, 'id' | 'email' | 'roles'>
+type ListedUser = Pick<User, 'id' | 'email' | 'roles'>
 
 export interface UserSearchProps {
   applicationId: string
@@ -20,7 +20,7 @@ export interface UserSearchProps {
   /** Whether one has been chosen: then the others are not listed. */
   isChosen: boolean
   onSearch(text: string): void
-  onUser(user: FoundUser): void
+  onUser(user: ListedUser): void
 }
 
 export function UserSearch({ applicationId, search, isChosen, onSearch, onUser }: UserSearchProps): ReactElement {
@@ -64,7 +64,7 @@ function useUsers(applicationId: string, search: string, isWanted: boolean) {
     const timer = setTimeout(() => setSent(search), quietMs)
     return () => clearTimeout(timer)
   }, [search])
-  const params = { filter: { applicationId, enabled: true, ...userFilter(sent) }, sort: ['email'], limit: mostFound }
+  const params = { filter: { applicationId, enabled: true, ...userFilter(sent) }, sort: ['email'], limit: mostUsers }
   return useQuery({
     queryKey: queryKeys.users.listWith(params),
     queryFn: ({ signal }) => client.auth.users.list({ ...params, signal }),

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { aclClasses, aclLevels, hasLevel, type Permissions } from '../../api/access/grants.ts'
 import { FaultCollector } from '../../kernel/errors.ts'
 import { unknownName } from '../../kernel/nearest-name.ts'
+import { aclClasses, aclLevels, hasLevel, type Permissions } from './grants.ts'
 
 const maxIds = 10_000
 /** More than there are classes, and levels. */
