@@ -48,14 +48,27 @@ export const withType = (draft: AgentDraft, type: AgentType): AgentDraft => ({
   config: draftOf(agentTypes[type].config, settingsOf(agentTypes[draft.type].config, draft.config)),
 })
 
-const plainFields = ['name', 'description', 'enabled', 'storeContent', 'memory', 'type'] as const
+/** Those that the API takes as they are. */
+function plainFields({
+  config,
+  secrets,
+  maxConcurrency,
+  timeoutMs,
+  idleTimeoutMs,
+  maxDurationMs,
+  ...draft
+}: AgentDraft) {
+  const { model, datasetIds, ...plain } = draft
+  return Object.keys(plain) as (keyof typeof plain)[]
+}
+
 const numberFields = ['maxConcurrency', 'timeoutMs', 'idleTimeoutMs', 'maxDurationMs'] as const
 
 /** Empty if nothing was changed. */
 export function patchOf(agent: Agent, draft: AgentDraft): AgentPatch {
   const before = draftOfAgent(agent)
   const patch: Record<string, unknown> = {}
-  for (const name of plainFields) if (draft[name] !== before[name]) patch[name] = draft[name]
+  for (const name of plainFields(draft)) if (draft[name] !== before[name]) patch[name] = draft[name]
   for (const name of numberFields) if (draft[name] !== before[name]) patch[name] = numberOf(draft[name])
   if (draft.model !== before.model) patch.model = draft.model.trim() || null
   if (draft.datasetIds !== before.datasetIds) {

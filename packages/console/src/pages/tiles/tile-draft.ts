@@ -46,11 +46,10 @@ export function patchOf(record: TileSource, draft: TileDraft): TileSourcePatch |
   const before = draftOf(record)
   const extent = extentOf(draft)
   if (!extent) return undefined
+  const { extent: _, ...plain } = draft
+  const changed = Object.entries(plain).filter(([name, value]) => value !== before[name as keyof typeof plain])
   const patch = {
-    ...(draft.name !== before.name && { name: draft.name }),
-    ...(draft.attribution !== before.attribution && { attribution: draft.attribution }),
-    ...(draft.minZoom !== before.minZoom && { minZoom: draft.minZoom }),
-    ...(draft.maxZoom !== before.maxZoom && { maxZoom: draft.maxZoom }),
+    ...Object.fromEntries(changed),
     ...(draft.extent.join() !== before.extent.join() && { extentLngLat: extent }),
   }
   return Object.keys(patch).length > 0 ? patch : undefined

@@ -93,10 +93,11 @@ const draftOf = ({ email, firstName, lastName, roles, metadata }: User): UserDra
   keyId: defaultKeyOf(metadata),
 })
 
-const valuesOf = ({ email, firstName, lastName, roles }: UserDraft) => ({
-  email: email.trim(),
-  firstName: firstName.trim(),
-  lastName: lastName.trim(),
+const valuesOf = ({ keyId: _, roles, ...texts }: UserDraft) => ({
+  ...texts,
+  email: texts.email.trim(),
+  firstName: texts.firstName.trim(),
+  lastName: texts.lastName.trim(),
   roles: [...roles],
 })
 

@@ -61,9 +61,10 @@ export function patchOf(read: Dataset, draft: SettingsDraft): DatasetPatch {
   const metadata = readMetadata(draft.metadata)
   if (!metadata) throw new Error('The metadata are not a JSON object yet: see the mark in the editor.')
   const before = draftOf(read)
-  const texts = (['name', 'description', 'source', 'databaseId'] as const).filter((key) => draft[key] !== before[key])
+  const { owner: _, metadata: __, headers: ___, ...plain } = draft
+  const changed = Object.entries(plain).filter(([name, value]) => value !== before[name as keyof typeof plain])
   return {
-    ...Object.fromEntries(texts.map((key) => [key, draft[key]])),
+    ...Object.fromEntries(changed),
     ...(draft.owner === before.owner ? {} : { ownerId: draft.owner === '' ? null : draft.owner }),
     ...(isEqual(read.metadata, metadata) ? {} : { metadata: mergePatchOf(read.metadata, metadata) }),
     ...(draft.headers === 'keep' ? {} : { secrets: secretsOf(draft.headers) }),
@@ -81,10 +82,12 @@ export function isChanged(read: Dataset, draft: SettingsDraft): boolean {
 }
 
 /** The fields in which the other version differs from the draft. */
-export function differences(mine: SettingsDraft, theirs: Dataset): { field: string; mine: string; theirs: string }[] {
+export function differences(
+  { headers: _, ...mine }: SettingsDraft,
+  theirs: Dataset,
+): { field: string; mine: string; theirs: string }[] {
   const other = draftOf(theirs)
-  const fields = ['name', 'description', 'owner', 'source', 'databaseId', 'metadata'] as const
-  return fields
+  return (Object.keys(mine) as (keyof typeof mine)[])
     .filter((field) => !isSame(field, mine[field], other[field]))
     .map((field) => ({ field, mine: mine[field], theirs: other[field] }))
 }
