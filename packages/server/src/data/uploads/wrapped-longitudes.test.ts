@@ -91,3 +91,45 @@ test('what lies inside is left as it is, and of one line that crosses only that 
     [2, 1],
   )
 })
+
+test('an edge that is beyond the antimeridian by an error of rounding is on it, and nothing is cut', async () => {
+  const square = (west: number, east: number) => [
+    [
+      [west, 0],
+      [east, 0],
+      [east, 10],
+      [west, 10],
+      [west, 0],
+    ],
+  ]
+  const { done, rows } = await upload('edges', [
+    { type: 'Polygon', coordinates: square(-180.00000000000014, -170) },
+    { type: 'Polygon', coordinates: square(170, 180.0000000001) },
+  ])
+  assert.deepEqual(
+    rows.map(({ geom }) => geom),
+    [
+      { type: 'Polygon', coordinates: square(-180, -170) },
+      { type: 'Polygon', coordinates: square(170, 180) },
+    ],
+  )
+  assert.deepEqual(done.warnings, [])
+})
+
+test('beside rows that are moved, one that is beyond by an error of rounding is not cut', async () => {
+  const square = (west: number, east: number) => [
+    [
+      [west, 0],
+      [east, 0],
+      [east, 10],
+      [west, 10],
+      [west, 0],
+    ],
+  ]
+  const { done, rows } = await upload('mixed', [
+    { type: 'Polygon', coordinates: square(170, 180.00000000000003) },
+    { type: 'Polygon', coordinates: square(190, 200) },
+  ])
+  assert.deepEqual(rows[0]?.geom, { type: 'MultiPolygon', coordinates: [square(170, 180)] })
+  assert.equal(done.warnings[0]?.count, 1)
+})

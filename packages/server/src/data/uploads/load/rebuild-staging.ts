@@ -15,7 +15,7 @@ import { createStaging } from './staging.ts'
 import type { PlannedColumn, TablePlan } from './table-plan.ts'
 import { batchedShapes } from './transform-batches.ts'
 import { transformFault } from './transform-fault.ts'
-import { isBeyondSql, mayBeBeyond, wrappedColumn, wrappedRows } from './wrap-longitudes.ts'
+import { isBeyondSql, isOutsideSql, mayBeBeyond, wrappedColumn, wrappedRows } from './wrap-longitudes.ts'
 
 type Rebuilt = { readonly staged: StagedTable; readonly warnings: Warning[] }
 type OnProgress = (fraction: number) => void
@@ -24,9 +24,9 @@ type OnProgress = (fraction: number) => void
 export async function rebuildStaging(staged: StagedTable, onProgress: OnProgress): Promise<Rebuilt> {
   const mayBeWrapped = await mayBeBeyond(staged)
   if (isIndexedFirst(staged) && !mayBeWrapped) return { staged, warnings: [] }
-  const isWrapped = mayBeWrapped && (await hasRowsBeyond(staged))
+  const wrapping = mayBeWrapped ? await wrappingOf(staged) : 'none'
   const { keyCandidate } = staged.plan
-  const rebuild = (isAdopted: boolean) => moveRows({ staged, isWrapped, isAdopted }, onProgress)
+  const rebuild = (isAdopted: boolean) => moveRows({ staged, wrapping, isAdopted }, onProgress)
   if (keyCandidate === undefined) return rebuild(false)
   return rebuild(true).catch((error) => {
     if (!noKey.has(codeOf(error) ?? '')) throw error
@@ -43,18 +43,23 @@ const piecesOf = async ({ target, name }: StagedTable, onProgress?: OnProgress) 
   ...(onProgress && { onProgress }),
 })
 
-async function hasRowsBeyond(staged: StagedTable): Promise<boolean> {
-  let isFound = false
+/** What becomes of rows outside of ±180 degrees, if there are any. */
+type Wrapping = 'none' | 'rounded' | 'moved'
+
+async function wrappingOf(staged: StagedTable): Promise<Wrapping> {
+  let wrapping: Wrapping = 'none'
   await forPages(await piecesOf(staged), async (begin, end) => {
-    if (isFound) return
-    const [row] = await staged.target.db.query(sql`
-      SELECT FROM ${tableOf(staged)} AS q WHERE ${inPages(raw('q'), begin, end)} AND ${isBeyondSql(from)} LIMIT 1`)
-    isFound = row !== undefined
+    if (wrapping === 'moved') return
+    const [row] = await staged.target.db.query<{ moved: boolean | null }>(sql`
+      SELECT bool_or(${isBeyondSql(from)}) AS moved FROM ${tableOf(staged)} AS q
+      WHERE ${inPages(raw('q'), begin, end)} AND ${isOutsideSql(from)}`)
+    if (row?.moved === true) wrapping = 'moved'
+    else if (row?.moved === false) wrapping = 'rounded'
   })
-  return isFound
+  return wrapping
 }
 
-type Rebuild = { readonly staged: StagedTable; readonly isWrapped: boolean; readonly isAdopted: boolean }
+type Rebuild = { readonly staged: StagedTable; readonly wrapping: Wrapping; readonly isAdopted: boolean }
 
 const from = sql`q.${ident(geometryColumn)}`
 
@@ -80,12 +85,12 @@ async function moveRows(rebuild: Rebuild, onProgress: OnProgress): Promise<Rebui
 }
 
 /** The plan of a table as it is to be: indexed before it has rows. */
-function rebuiltPlan({ staged, isWrapped, isAdopted }: Rebuild): TablePlan {
+function rebuiltPlan({ staged, wrapping, isAdopted }: Rebuild): TablePlan {
   const { keyCandidate, geometry, ...plan } = staged.plan
   const columns = plan.columns.flatMap((column) => rebuiltColumn(column, keyCandidate, isAdopted))
   if (!geometry) return { ...plan, columns }
   const { target } = geometry.reprojection
-  const type = isWrapped ? wrappedColumn(from, geometry.type).type : geometry.type
+  const { type } = wrapping === 'none' ? geometry : wrappedColumn(from, geometry.type, wrapping === 'moved')
   const place = columns.findIndex(({ name }) => name === geometryColumn)
   return {
     ...plan,
@@ -133,28 +138,28 @@ const sourceName = (name: string, keyCandidate: string | undefined, isAdopted: b
 const noSums = raw('0 AS invalid, 0 AS beyond, NULL::float8 AS w, 0 AS s, 0 AS e, 0 AS n')
 
 /** What is to be known of each row besides its columns, and what of all rows. */
-function factsOf({ staged, isWrapped }: Rebuild): { own: Sql; sums: Sql } {
+function factsOf({ staged, wrapping }: Rebuild): { own: Sql; sums: Sql } {
   const { doubtful, plan } = staged
   const shape = ident(geometryColumn)
-  const isMoved = isWrapped || plan.geometry?.reprojection.source !== plan.geometry?.reprojection.target
+  const isMoved = wrapping !== 'none' || plan.geometry?.reprojection.source !== plan.geometry?.reprojection.target
   const isDoubtful = isMoved || !doubtful ? raw('TRUE') : sql`q.${ident(keyColumn)} = ANY(${doubtful}::int8[])`
   const isInvalid = plan.geometry?.isAreal
     ? sql`svc_doubtful AND ST_IsValidReason(${shape}) <> 'Valid Geometry'`
     : raw('FALSE')
   const box = sql`ST_Extent(${shape})`
   return {
-    own: sql`, ${isDoubtful} AS svc_doubtful, ${isWrapped ? isBeyondSql(from) : raw('FALSE')} AS svc_beyond`,
+    own: sql`, ${isDoubtful} AS svc_doubtful, ${wrapping === 'moved' ? isBeyondSql(from) : raw('FALSE')} AS svc_beyond`,
     sums: sql`count(*) FILTER (WHERE ${isInvalid})::int4 AS invalid, count(*) FILTER (WHERE svc_beyond)::int4 AS beyond,
       ST_XMin(${box}) AS w, ST_YMin(${box}) AS s, ST_XMax(${box}) AS e, ST_YMax(${box}) AS n`,
   }
 }
 
-function shapeOf({ staged, isWrapped }: Rebuild): Sql {
+function shapeOf({ staged, wrapping }: Rebuild): Sql {
   const { geometry } = staged.plan
   if (!geometry) return from
   const { source, text, target } = geometry.reprojection
   if (text !== undefined && source !== target) return raw('b.shape')
-  const value = isWrapped ? wrappedColumn(from, geometry.type).value : from
+  const { value } = wrapping === 'none' ? { value: from } : wrappedColumn(from, geometry.type, wrapping === 'moved')
   return source === target ? value : sql`ST_Transform(${value}, ${raw(String(target))})`
 }
 

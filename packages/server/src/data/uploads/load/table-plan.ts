@@ -170,4 +170,7 @@ function looksLikeDegrees(extent: ScannedLayer['extent']): boolean {
 }
 
 /** Such rows are moved: no box would find them. */
-export const isBeyondAntimeridian = ([west, , east]: Extent): boolean => west < -180 || east > 180
+export const isBeyondAntimeridian = ([west, , east]: Extent, by = 0): boolean => west < -180 - by || east > 180 + by
+
+/** An error of rounding: so many degrees (0.1 mm) beyond ±180 are on it. A power of two, so that a grid of it has 180 exactly. */
+export const roundingDegrees = 2 ** -30

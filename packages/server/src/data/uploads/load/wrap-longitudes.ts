@@ -8,7 +8,7 @@ import { turnDegrees } from '../../../query/geometry/antimeridian.ts'
 import type { Warning } from '../readers/reader.ts'
 import { geometryColumn } from './column-names.ts'
 import type { StagedTable } from './staged-table.ts'
-import { isBeyondAntimeridian } from './table-plan.ts'
+import { isBeyondAntimeridian, roundingDegrees } from './table-plan.ts'
 
 /** Returns the table, whose column takes several parts where single ones were cut, and a warning if rows were moved. */
 export async function wrapLongitudes(staged: StagedTable): Promise<{ staged: StagedTable; warnings: Warning[] }> {
@@ -16,15 +16,16 @@ export async function wrapLongitudes(staged: StagedTable): Promise<{ staged: Sta
   const unchanged = { staged, warnings: [] }
   if (!plan.geometry || !(await mayBeBeyond(staged))) return unchanged
   const [table, column] = [ident(target.schema, name), ident(geometryColumn)]
-  const [row] = await target.db.query<{ moved: number }>(sql`
-    SELECT count(*)::int4 AS moved FROM ${table} WHERE ${isBeyondSql(column)}`)
-  if (!row?.moved) return unchanged
-  const { value, type } = wrappedColumn(column, plan.geometry.type)
+  const [row] = await target.db.query<{ moved: number | null }>(sql`
+    SELECT sum(${isBeyondSql(column)}::int4)::int4 AS moved FROM ${table} WHERE ${isOutsideSql(column)}`)
+  const moved = row?.moved ?? null
+  if (moved === null) return unchanged
+  const { value, type } = wrappedColumn(column, plan.geometry.type, moved > 0)
   await target.db.query(sql`
     ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${raw(`geometry(${type},${plan.geometry.reprojection.source})`)} USING ${value}`)
   return {
     staged: { ...staged, doubtful: undefined, plan: { ...plan, geometry: { ...plan.geometry, type } } },
-    warnings: [wrappedRows(row.moved)],
+    warnings: moved > 0 ? [wrappedRows(moved)] : [],
   }
 }
 
@@ -35,11 +36,25 @@ export async function mayBeBeyond(staged: StagedTable): Promise<boolean> {
   return isGeographic(staged, geometry.reprojection.source)
 }
 
-export const isBeyondSql = (column: Sql): Sql => sql`(ST_XMin(${column}) < -180 OR ST_XMax(${column}) > 180)`
+/** Of a row that is to be changed: moved, or brought back from an error of rounding. */
+export const isOutsideSql = (column: Sql): Sql => sql`(ST_XMin(${column}) < -180 OR ST_XMax(${column}) > 180)`
 
-/** A column of single lines or areas takes several parts afterwards. */
-export function wrappedColumn(column: Sql, type: string): { readonly value: Sql; readonly type: string } {
-  const value = wrapColumnSql(column, turnDegrees)
+/** Of a row that is to be moved. */
+export const isBeyondSql = (column: Sql): Sql =>
+  sql`(ST_XMin(${column}) < ${raw(String(-180 - roundingDegrees))} OR ST_XMax(${column}) > ${raw(String(180 + roundingDegrees))})`
+
+/**
+ * A column of single lines or areas takes several parts afterwards, where rows are moved. A row that is beyond ±180 by an error of rounding
+ * only, as Natural Earth has them, is not cut, or a part without width would lie on the other side of the world.
+ */
+export function wrappedColumn(
+  column: Sql,
+  type: string,
+  isMoved: boolean,
+): { readonly value: Sql; readonly type: string } {
+  const rounded = sql`CASE WHEN ${isOutsideSql(column)} THEN ST_SnapToGrid(${column}, 0, 0, ${raw(String(roundingDegrees))}, 0) ELSE ${column} END`
+  if (!isMoved) return { value: rounded, type }
+  const value = sql`CASE WHEN ${isBeyondSql(column)} THEN ${wrapColumnSql(column, turnDegrees)} ELSE ${rounded} END`
   return /^(LineString|Polygon)Z?$/.test(type)
     ? { value: sql`ST_Multi(${value})`, type: `Multi${type}` }
     : { value, type }

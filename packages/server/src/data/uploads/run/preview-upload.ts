@@ -9,7 +9,14 @@ import { raw, sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { geometryColumn, keyCandidateColumn, keyColumn } from '../load/column-names.ts'
 import { demandKnownSrids } from '../load/known-srids.ts'
-import { isBeyondAntimeridian, planTable, type Reprojection, rowsRequest, type TablePlan } from '../load/table-plan.ts'
+import {
+  isBeyondAntimeridian,
+  planTable,
+  type Reprojection,
+  roundingDegrees,
+  rowsRequest,
+  type TablePlan,
+} from '../load/table-plan.ts'
 import { transformFault } from '../load/transform-fault.ts'
 import { wrapWarning } from '../load/wrap-longitudes.ts'
 import type { FileSummary, SampleRow } from '../reader-process/reader-messages.ts'
@@ -179,7 +186,7 @@ async function previewLayer(
 
 /** What only the database finds out of an upload is known of its extent. */
 const wrapWarnings = ({ layer: { extent }, geometry }: TablePlan): Warning[] =>
-  geometry?.reprojection.source === 4326 && extent && isBeyondAntimeridian(extent)
+  geometry?.reprojection.source === 4326 && extent && isBeyondAntimeridian(extent, roundingDegrees)
     ? [wrapWarning('Some rows have')]
     : []
 
