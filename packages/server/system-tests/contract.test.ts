@@ -137,7 +137,7 @@ describe('with a body that is not even JSON', () => {
     test(`${operation.id} is 404 for an absent record before the body is looked at`, async () => {
       const key = isForMaster(operation) ? app.master : own.developer
       const reply = await app.call(operation.method, address(operation, randomUUID()), { key, raw, headers })
-      assert.equal(reply.status, 404, reply.text)
+      assert.equal(reply.status, 404, `its \`beforeBody\` looks the record up: ${reply.text}`)
     })
   }
 })
@@ -168,8 +168,9 @@ describe('with the right key', () => {
       assert.equal(reply.status, operation.success.status, reply.text)
       assert.ok(reply.headers['x-request-id'])
       const isCertain = operation.audit !== 'ifSecret'
-      if (isCertain)
-        assert.deepEqual(await auditOf(reply, operation), isAudited(operation) ? [operation.success.status] : [])
+      const expected = isAudited(operation) ? [operation.success.status] : []
+      const hint = 'its entries of the audit log; one that the handler writes is marked by `trail.isWritten`'
+      if (isCertain) assert.deepEqual(await auditOf(reply, operation), expected, hint)
     })
   }
 })
@@ -350,11 +351,15 @@ async function send(
   return app.call(operation.method, asked(occasion.url ?? url), { key, body, headers: occasion.headers ?? {} })
 }
 
-/** No two users of an application have the same address, and no two roles the same name. */
+/** No two users of an application have the same address, and of some resources no two records the same name. */
 function unique({ id }: DeclaredOperation, example: unknown): unknown {
-  if (typeof example !== 'object' || example === null) return example
-  if (id.startsWith('roles.')) return { ...example, name: randomUUID() }
-  return 'email' in example ? { ...example, email: `${randomUUID()}@example.org` } : example
+  if (typeof example !== 'object' || example === null || Array.isArray(example)) return example
+  const isRecord = /^\w+\.(create|replace|patch)$/.test(id)
+  return {
+    ...example,
+    ...(isRecord && 'name' in example && { name: randomUUID() }),
+    ...('email' in example && { email: `${randomUUID()}@example.org` }),
+  }
 }
 
 const form = {
@@ -381,7 +386,8 @@ async function make(operation: DeclaredOperation, tenant: Tenant): Promise<strin
   const particular = particularRecords.find(([ids]) => ids.test(operation.id))?.[1]
   if (particular) return particular(tenant)
   if (base === '/api/v1/uploads') return uploadRecord(app.db, tenant.id, 'a', { colour: { hex: '#2a6' } })
-  const { body } = await send(creator, base, tenant.developer)
+  const { status, body, text } = await send(creator, base, tenant.developer)
+  assert.ok(status < 300, `${creator.id} makes a record for ${operation.id} after its example, time and again: ${text}`)
   const id = body.id ?? body.applicationId
   if (operation.path.includes('{key}')) {
     await app.call('PUT', `${base}/${id}/metadata/colour`, { key: tenant.developer, body: { hex: '#2a6' } })
