@@ -78,7 +78,8 @@ function isSeries(
   return isCounted(first) && others.filter(isCounted).length * 2 < others.length
 }
 
-const wholeNumber = (cell: CsvCell | undefined): number => (/^\d{1,9}$/.test(cell ?? '') ? Number(cell) : Number.NaN)
+const wholeNumber = (cell: CsvCell | undefined): number =>
+  /^\d{1,9}$/.test(cell?.trim() ?? '') ? Number(cell) : Number.NaN
 const areYears = (numbers: readonly number[]): boolean => numbers.every((one) => one >= 1500 && one <= 2200)
 
 function areSteps([one = 0, two = 0, ...rest]: readonly number[]): boolean {
