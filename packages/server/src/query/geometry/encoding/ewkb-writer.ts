@@ -125,15 +125,19 @@ export function isSamePosition(view: DataView, a: number, b: number): boolean {
 
 /** Closes the ring that starts here; answers how many positions it has, 0 when it cannot be a ring. */
 export function closeRing(writer: GeometryWriter, start: number, count: number): number {
-  const size = writer.hasZ ? 24 : 16
-  const { view } = writer
-  const last = start + (count - 1) * size
-  if (isSamePosition(view, start, last)) return count < 4 ? 0 : count
+  const last = start + (count - 1) * (writer.hasZ ? 24 : 16)
+  if (isSamePosition(writer.view, start, last)) return count < 4 ? 0 : count
   if (count < 3) return 0
+  repeatPosition(writer, start)
+  return count + 1
+}
+
+/** Writes the position that stands there once more. */
+export function repeatPosition(writer: GeometryWriter, start: number): void {
+  const size = writer.hasZ ? 24 : 16
   reserve(writer, size)
   writer.bytes.copy(writer.bytes, writer.length, start, start + size)
   writer.length += size
-  return count + 1
 }
 
 /** Widens an extent by the geometry written last; an empty one has none. */

@@ -2,6 +2,7 @@ import * as codes from '../../../../query/geometry/encoding/character-codes.ts'
 import {
   closeRing,
   type GeometryWriter,
+  repeatPosition,
   setCount,
   writeCount,
   writeEmptyPosition,
@@ -91,10 +92,17 @@ function readRing(cursor: TextCursor, writer: GeometryWriter): boolean {
     writer.length = countAt
     return false
   }
-  const count = closeRing(writer, countAt + 4, positions)
+  const count = closeRing(writer, countAt + 4, positions) || widenSplinter(writer, countAt + 4, positions)
   if (count === 0) throw noGeometry
   setCount(writer, countAt, count)
   return true
+}
+
+/** A ring there and back gets the fourth position that PostGIS asks for: one such splinter must not cost a feature all its areas. */
+function widenSplinter(writer: GeometryWriter, start: number, positions: number): number {
+  if (positions !== 3) return 0
+  repeatPosition(writer, start)
+  return 4
 }
 
 function readPositions(cursor: TextCursor, writer: GeometryWriter): number {

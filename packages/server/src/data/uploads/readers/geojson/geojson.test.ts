@@ -195,6 +195,28 @@ test('geometry of every type is kept, Z included, and broken ones become null wi
   )
 })
 
+test('a ring there and back is kept beside the other areas of its feature', async () => {
+  const area = [
+    [
+      [0, 0],
+      [1, 0],
+      [1, 1],
+      [0, 0],
+    ],
+  ]
+  const splinter = [
+    [
+      [5, 5],
+      [6, 6],
+      [5, 5],
+    ],
+  ]
+  const { layer, rows } = await read(collection(feature({}, { type: 'MultiPolygon', coordinates: [area, splinter] })))
+  const widened = [[...(splinter[0] ?? []), [5, 5]]]
+  assert.deepEqual(rows[0]?.geometry, { type: 'MultiPolygon', coordinates: [area, widened] })
+  assert.deepEqual(layer.extent, [0, 0, 6, 6])
+})
+
 test('single geometries are made multi where both occur', async () => {
   const { rows } = await read(collection(feature({}), feature({}, { type: 'MultiPoint', coordinates: [[3, 4]] })))
   assert.deepEqual(
